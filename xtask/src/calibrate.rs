@@ -35,9 +35,9 @@ const MOST_LOST_POINTS: f64 = 5.0;
 const DOCUMENT: &str = "docs/calibration.md";
 
 const FULL: Size =
-    Size { without_effect: 4_000, with_effect: 1_500, trust: 4_000, again: 10, has_peers: true };
+    Size { without_effect: 4_000, with_effect: 1_500, trust: 4_000, again: 10, is_whole: true };
 const QUICK: Size =
-    Size { without_effect: 1_000, with_effect: 1_000, trust: 500, again: 0, has_peers: false };
+    Size { without_effect: 1_000, with_effect: 1_000, trust: 250, again: 0, is_whole: false };
 
 /// What to simulate.
 #[derive(clap::Args)]
@@ -180,7 +180,7 @@ mod tests {
 
     fn tiny() -> Simulated {
         simulate::simulate(
-            Size { without_effect: 20, with_effect: 10, trust: 20, again: 2, has_peers: false },
+            Size { without_effect: 20, with_effect: 10, trust: 20, again: 2, is_whole: false },
             None,
         )
     }
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_section_alone_is_that_of_the_whole() {
-        let size = Size { without_effect: 1, with_effect: 1, trust: 5, again: 0, has_peers: false };
+        let size = Size { without_effect: 1, with_effect: 1, trust: 5, again: 0, is_whole: false };
         let whole = document::write(&simulate::simulate(size, None));
         for only in <Section as clap::ValueEnum>::value_variants() {
             let alone = document::section(&simulate::simulate(size, Some(*only)), *only);

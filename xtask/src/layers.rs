@@ -68,6 +68,7 @@ pub fn check(root: &Path) -> Result<bool> {
     let metadata = metadata()?;
     let mut faults = direction_faults(&metadata);
     faults.extend(roots_without_forbid(root)?);
+    faults.extend(manifests_without_lints(&metadata)?);
     faults.extend(crate::circles::find(root, &SOURCES)?);
     faults.extend(unsafe_outside_fences(root, &fences(&metadata, root))?);
     faults.extend(crate::names::faults(root)?);
@@ -109,12 +110,42 @@ fn roots_without_forbid(root: &Path) -> Result<Vec<String>> {
             }
             let faces = ["lib.rs", "main.rs"].map(|file| path.join("src").join(file));
             let text = faces.iter().find_map(|face| std::fs::read_to_string(face).ok());
-            if !text.unwrap_or_default().contains("#![forbid(unsafe_code)]") {
+            if !forbids_unsafe_code(&text.unwrap_or_default()) {
                 faults.push(format!("{room}/{name}: its root must say #![forbid(unsafe_code)]"));
             }
         }
     }
     Ok(faults)
+}
+
+/// Whether a crate's root does, in more than a comment.
+fn forbids_unsafe_code(text: &str) -> bool {
+    let Ok(tree) = syn::parse_file(text) else { return false };
+    let is_it = |attribute: &syn::Attribute| {
+        let lint = attribute.parse_args::<syn::Path>();
+        attribute.path().is_ident("forbid") && lint.is_ok_and(|lint| lint.is_ident("unsafe_code"))
+    };
+    tree.attrs.iter().any(is_it)
+}
+
+/// Members that do not take the lints of the workspace, which ban unsafe code.
+fn manifests_without_lints(metadata: &Value) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    for package in packages(metadata) {
+        let Some(path) = package["manifest_path"].as_str() else { continue };
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+        if !takes_lints(&text) {
+            let name = package["name"].as_str().unwrap_or_default();
+            faults.push(format!("{name}: its manifest must say [lints] workspace = true"));
+        }
+    }
+    Ok(faults)
+}
+
+fn takes_lints(manifest: &str) -> bool {
+    let table: toml::Table = manifest.parse().unwrap_or_default();
+    let lints = table.get("lints").and_then(toml::Value::as_table);
+    lints.is_some_and(|lints| lints.get("workspace") == Some(&toml::Value::Boolean(true)))
 }
 
 /// Every dependency (of any kind) that does not run strictly downwards.
@@ -247,6 +278,21 @@ mod tests {
             "",
         ] {
             assert!(!lets_unsafe_code_in(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_ban_is_an_attribute_and_stands_in_every_manifest() {
+        assert!(forbids_unsafe_code("//! Text.\n#![forbid(unsafe_code)]\n"));
+        for text in
+            ["// #![forbid(unsafe_code)]\n", "#![deny(unsafe_code)]\n", "#![forbid(dead_code)]\n"]
+        {
+            assert!(!forbids_unsafe_code(text), "{text}");
+        }
+        assert!(takes_lints("[package]\nname = \"x\"\n[lints]\nworkspace = true\n"));
+        for text in ["[lints]\nrust.unsafe_code = \"allow\"\n", "[lints]\nworkspace = false\n", ""]
+        {
+            assert!(!takes_lints(text), "{text}");
         }
     }
 

@@ -86,6 +86,9 @@ impl Crate {
                 syn::Item::Mod(item) => {
                     let name = item.ident.to_string();
                     module.defines.insert(name.clone());
+                    if item.attrs.iter().any(|attribute| attribute.path().is_ident("macro_use")) {
+                        self.hide(file, "`#[macro_use]` brings macros that no `use` names");
+                    }
                     let inner: Words = path.iter().cloned().chain([name.clone()]).collect();
                     let below = directory.join(&name);
                     match &item.content {
@@ -97,6 +100,11 @@ impl Crate {
                             match named_path(&item.attrs) {
                                 // Beside the file that names it, and what is below it beside that.
                                 Some(named) => {
+                                    if self.leaves_source(file, &named) {
+                                        let how = format!("`#[path = \"{named}\"]` leaves src");
+                                        self.hide(file, &how);
+                                        continue;
+                                    }
                                     let own = self.files[file].with_file_name("").join(named);
                                     let below = own.with_file_name("");
                                     self.file_of(&own, &inner, &below)?;
@@ -110,6 +118,15 @@ impl Crate {
                     self.hide(file, "`extern crate self` gives the crate a second name");
                 }
                 other => {
+                    if let syn::Item::Macro(item) = other {
+                        let tokens = item.mac.tokens.to_string().replace(char::is_whitespace, "");
+                        if tokens.contains("crate::$") {
+                            self.hide(
+                                file,
+                                "`$crate::$name` names a module only where it is called",
+                            );
+                        }
+                    }
                     if let syn::Item::Impl(item) = other {
                         of_impl(item, path, &mut module.methods);
                     }
@@ -130,6 +147,12 @@ impl Crate {
         }));
         self.modules.insert(path.to_vec(), module);
         Ok(())
+    }
+
+    /// Whether code takes a module from outside the directory of its crate's code: a test may.
+    fn leaves_source(&self, file: usize, named: &str) -> bool {
+        let is_code = self.files[file].ancestors().any(|above| above.ends_with("src"));
+        is_code && (named.starts_with('/') || named.contains(".."))
     }
 
     fn hide(&mut self, file: usize, how: &str) {

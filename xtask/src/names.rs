@@ -170,7 +170,8 @@ impl Names {
 
     /// Whether a text says a device's name.
     fn is_in_text(&self, text: &str) -> bool {
-        if self.examples.contains(text) {
+        // An example that is called as a device is excuses nothing.
+        if self.examples.contains(text) && !self.devices.contains(text) {
             return false;
         }
         let text = self.without_others(text);
@@ -228,6 +229,7 @@ mod tests {
             (LIST, "use fwdlab_vm::Vm;\npub const OF_KERNELS: &str = \"vm\";\n"),
             ("devices/vm/src/lib.rs", "pub struct Vm;\npub const NAME: &str = \"vm\";\n"),
             ("examples/linux-a-a.toml", "device = \"linux\"\n"),
+            ("examples/vm.toml", "device = \"vm\"\n"),
             ("xtask/src/main.rs", "fn main() {}\n"),
             ("crates/cli/Cargo.toml", ""),
             ("crates/cli/src/main.rs", "#[cfg(test)]\nmod tests;\n"),

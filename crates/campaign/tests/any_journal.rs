@@ -64,6 +64,12 @@ fn intervals() -> impl Strategy<Value = Vec<Interval>> {
     ]
 }
 
+/// A total is never less than its intervals.
+fn with_those_of(intervals: &[Interval], more: Busy) -> Busy {
+    let each = intervals.iter().filter_map(|interval| interval.busy);
+    each.fold(more, |all, own| Busy { ns: all.ns + own.ns, frames: all.frames + own.frames })
+}
+
 fn measured() -> impl Strategy<Value = Measured> {
     let shares = select(vec![None, Some(0.0), Some(0.5), Some(1.0)]);
     let probes = proptest::collection::vec(select(vec![None, Some(60.0), Some(400.0)]), 0..12);
@@ -74,7 +80,7 @@ fn measured() -> impl Strategy<Value = Measured> {
                 sent: is_sent_known.then(|| sum(|i| i.tx.unwrap_or(0)) + rest),
                 received: sum(|i| i.rx) + rest,
                 ledger: Ledger::Unknown,
-                busy,
+                busy: busy.map(|more| with_those_of(&intervals, more)),
                 idle_share: share,
                 intervals,
                 ..Measured::default()

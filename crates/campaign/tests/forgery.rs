@@ -59,7 +59,7 @@ fn counted(number: usize, variant: &str) -> Measured {
         device_received: Some(frames),
         device_sent: Some(frames),
         checks: Some(Checks { checked: frames / 64, ..Checks::default() }),
-        busy: Some(Busy { ns: 970_000, frames }),
+        busy: Some(Busy { ns: 970_000 + 10 * number as u64, frames }),
         idle_share: Some(0.0),
         intervals,
         ..Measured::default()
@@ -338,8 +338,7 @@ fn what_is_written_anew_must_agree_with_the_order_and_the_clock() {
         let mut lines = Lines::read(dir.path());
         edit(&mut lines, &mut experiment);
         fs::write(&path, &experiment).unwrap();
-        lines.rechained(&experiment);
-        lines.write(dir.path());
+        lines.write_rechained(dir.path(), &experiment);
         made_anew(dir.path());
         complaints(dir.path())
     };
@@ -350,6 +349,34 @@ fn what_is_written_anew_must_agree_with_the_order_and_the_clock() {
             json!(fwdlab_guard::digest::of(experiment.as_bytes()));
     });
     assert!(margin.iter().any(|what| what.contains("its seed gives")), "{margin:?}");
+    let device = found(&|_, experiment| experiment.insert_str(0, "device = \"another\"\n"));
+    let other = "the file beside it says another";
+    assert!(device.iter().any(|what| what.contains(other)), "{device:?}");
+    let without = found(&|lines, _| lines.without("environment_sha256"));
+    assert!(without.iter().any(|what| what.contains("it was taken out")), "{without:?}");
+    let of_itself = found(&|lines, _| lines.campaign()["unproven"] = json!("x"));
+    assert!(of_itself.iter().any(|what| what.contains("records unproven x")), "{of_itself:?}");
+    let all = |key: &'static str, value: Value| {
+        found(&move |lines, _| {
+            for at in lines.places() {
+                lines.0[at][key] = value.clone();
+            }
+        })
+    };
+    let less = all("busy_ns", json!(900_000));
+    assert!(less.iter().any(|what| what.contains("records busy_ns 900000")), "{less:?}");
+    let beyond = all("busy_ns", json!(1e30));
+    assert!(beyond.iter().any(|what| what.contains("trials.jsonl:2: invalid type")), "{beyond:?}");
+    let half = all("busy_frames", Value::Null);
+    assert!(half.iter().any(|what| what.contains("missing field `busy_frames`")), "{half:?}");
+    let tester = all("generator_pps", json!(1e12));
+    assert!(tester.iter().any(|what| what.contains("no tester sends")), "{tester:?}");
+    let ledger = found(&|lines, _| {
+        let trial = lines.sound();
+        add(&mut trial["sent"], 5_000_000);
+        trial["ledger"] = json!("unknown");
+    });
+    assert!(ledger.iter().any(|what| what.contains("its ledger is unknown")), "{ledger:?}");
     let copied = found(&|lines, _| {
         let foreign = lines.sound()["intervals"].clone();
         let at = *lines.places().last().unwrap();

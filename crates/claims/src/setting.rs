@@ -204,7 +204,12 @@ fn build_line(build: &Build) -> String {
         format!(" ({})", build.commit)
     };
     let name = format!("fwdlab {}{commit}", build.version);
-    known(&[name, labelled("profile", &build.profile), build.rustc.clone(), build.target.clone()])
+    let left_out = match &build.left_out[..] {
+        [] => String::new(),
+        parts => format!("without {}", parts.join(", ")),
+    };
+    let profile = labelled("profile", &build.profile);
+    known(&[name, profile, build.rustc.clone(), build.target.clone(), left_out])
 }
 
 fn flows_line(traffics: &[TrafficSetting]) -> String {

@@ -160,6 +160,9 @@ fn list() -> String {
         let device = head.device.as_deref().unwrap_or(devices::STARTS[0].device);
         let _ = writeln!(out, "{name:width$}  {device:12}  {}", head.title.unwrap_or_default());
     }
+    for device in features::left_out().filter_map(|feature| feature.device) {
+        let _ = write!(out, "\ndevice {device:?} was left out of this build; {}", features::REMEDY);
+    }
     out.push_str("\nfwdlab run --example NAME runs one, fwdlab examples NAME prints it\n");
     for (name, _) in FILES {
         let _ = writeln!(out, "beside them: fwdlab examples {name} > {name}");

@@ -11,6 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use crate::changes::Changes;
 use crate::devices::{self, Compares, STARTS, Start};
 use crate::experiments::Named;
+use crate::features;
 
 /// Arguments of `fwdlab init`.
 #[derive(clap::Args)]
@@ -86,7 +87,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     };
     let text = experiment(device, &compare, traffic)?;
     let stem = arguments.file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("experiment");
-    if devices::named(device.device).is_some() {
+    let is_there = devices::named(device.device).is_some();
+    if is_there {
         Named::Made(stem, text.clone()).read(&Changes::default())?;
     }
     let shown = arguments.file.display();
@@ -103,6 +105,13 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
          fwdlab plan {shown}    says how long it takes\n\
          fwdlab run {shown}     runs it\n"
     ))?;
+    if !is_there {
+        let name = device.device;
+        fwdlab_guard::say!(
+            "warning: device = {name:?} was left out of this build, which cannot run it; {}",
+            features::REMEDY
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 

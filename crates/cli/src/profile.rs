@@ -12,7 +12,7 @@ use fwdlab_results::environment::Environment;
 use fwdlab_results::profile::FREQUENCY_HZ;
 use fwdlab_results::{EXPERIMENT_FILE, Results};
 
-use crate::{devices, environment, experiments, interrupt, output};
+use crate::{devices, environment, experiments, features, interrupt, output};
 
 /// Arguments of `fwdlab profile`.
 #[derive(clap::Args)]
@@ -51,6 +51,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     );
     let stop = interrupt::stop_on_interrupt()?;
     let mut device = devices::open(&experiment, &arguments.testbed)?;
+    if let Some(why) = device.without_profiles() {
+        anyhow::bail!("{why}; {}", features::REMEDY);
+    }
     if let Some(earlier) = Environment::read(&arguments.dir)? {
         let now = environment::of(results.campaign.seed, &experiment, device.as_ref());
         for difference in earlier.differences(&now) {
@@ -76,6 +79,10 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When a file cannot be written.
 pub fn take(mut session: Session<'_>) -> anyhow::Result<bool> {
+    if let Some(why) = session.device.without_profiles() {
+        fwdlab_guard::say!("warning: no profiles: {why}; {}", features::REMEDY);
+        return Ok(false);
+    }
     session.device.keep_logs_in(&session.results.dir);
     let wanted = session.experiment.variants.len() * session.experiment.traffics.len();
     let (began, mut done) = (Instant::now(), 0);

@@ -2,6 +2,8 @@
 
 use fwdlab_results::environment::Build;
 
+use crate::features;
+
 /// Version, commit and profile, for `--version`.
 pub const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
@@ -20,5 +22,6 @@ pub fn build() -> Build {
         rustc: env!("FWDLAB_RUSTC").to_owned(),
         profile: env!("FWDLAB_PROFILE").to_owned(),
         target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        left_out: features::left_out().map(|feature| feature.enables.to_owned()).collect(),
     }
 }

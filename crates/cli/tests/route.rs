@@ -283,6 +283,16 @@ fn a_group_in_a_file_shares_flows_by_its_weights() {
 }
 
 #[test]
+fn of_two_routes_to_one_prefix_the_first_counts_and_it_is_said() {
+    let routes = "10.0.0.0/8 via 198.19.0.7\n10.0.0.0/8 via 198.19.0.8\n";
+    let (_, output) = route_by(routes, &capture(&[], 0), &[]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("the first counts; 1 are left out"), "{said}");
+    let (_, output) = route_by("10.0.0.0/8 via 198.19.0.7\n", &capture(&[], 0), &[]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("the first counts"));
+}
+
+#[test]
 fn routes_that_refuse_drop_and_say_why() {
     let to = |destination| inet(60, move |packet| packet.set_destination(destination));
     let frames = [to(0x0a00_0001), to(0x0a01_0001), to(0x0a02_0001)];

@@ -43,7 +43,9 @@ impl Wire {
     /// The program inside the namespace.
     fn fwdlab(&self, words: &str) -> Command {
         let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.0, env!("CARGO_BIN_EXE_fwdlab")]);
+        // SIGHUP counts, also where whoever runs the tests ignores it.
+        command.args(["netns", "exec", &self.0, "env", "--default-signal=HUP"]);
+        command.arg(env!("CARGO_BIN_EXE_fwdlab"));
         command.args(words.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -190,6 +190,11 @@ pub trait Device {
         watch: &mut Watch<'_>,
     ) -> Result<Measured, DeviceError>;
 
+    /// Why it takes no profiles, where this build of it takes none.
+    fn without_profiles(&self) -> Option<&'static str> {
+        None
+    }
+
     /// As [`Device::measure`], with a sampling profiler beside it, `frequency_hz` samples a second. A
     /// device that runs on this machine samples it by [`whole_machine`]; what a device does not say
     /// otherwise: it takes none.
@@ -280,6 +285,13 @@ pub fn whole_machine(
     Ok(Profiled { measured, stacks, profiler: perf::NAME.to_owned() })
 }
 
+const LEFT_OUT: &str = "profiles of the whole machine were left out of this build";
+
+/// Why [`whole_machine`] cannot, where this build left it out.
+pub const fn without_whole_machine() -> Option<&'static str> {
+    if cfg!(feature = "flame") { None } else { Some(LEFT_OUT) }
+}
+
 /// Says that this build cannot.
 ///
 /// # Errors
@@ -289,7 +301,7 @@ pub fn whole_machine(
     _: u32,
     _: impl FnOnce() -> Result<Measured, DeviceError>,
 ) -> Result<Profiled, DeviceError> {
-    Err(DeviceError::setup("profiles were left out of this build: build with --features flame"))
+    Err(DeviceError::setup(LEFT_OUT))
 }
 
 /// One trial to run.

@@ -116,7 +116,10 @@ impl<'a> Section<'a> {
             Complaint::new(
                 format!("{} does not fit", shown(found.value)),
                 format!("a whole number from {} to {}", range.start(), range.end()),
-                format!("write {key} = {} or more", range.start()),
+                match integer_of(found.value).is_some_and(|number| number > *range.end()) {
+                    true => format!("write {key} = {} or less", range.end()),
+                    false => format!("write {key} = {} or more", range.start()),
+                },
             )
         });
         let value = complaints.keep(&found.at, &found.field, result)?;

@@ -1,6 +1,7 @@
 //! Counts of one interval of a trial.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Counts of one interval of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -13,7 +14,7 @@ pub struct Interval {
     /// Frames received by the tester in it.
     pub rx: u64,
     /// What the device spent on them; absent when it cannot say.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "both_or_none")]
     pub busy: Option<Busy>,
     /// Share of it in which the device's processor computed slower than it can, 0 to 1, where that
     /// was measured.
@@ -91,6 +92,22 @@ pub struct Busy {
     /// Frames in those polls.
     #[serde(rename = "busy_frames")]
     pub frames: u64,
+}
+
+/// Both keys, or neither: left to itself, a flattened `Option` takes a number that it cannot read for one that is
+/// not there.
+pub(crate) fn both_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Busy>, D::Error> {
+    #[derive(Deserialize)]
+    struct Keys {
+        busy_ns: Option<u64>,
+        busy_frames: Option<u64>,
+    }
+    match Keys::deserialize(from)? {
+        Keys { busy_ns: Some(ns), busy_frames: Some(frames) } => Ok(Some(Busy { ns, frames })),
+        Keys { busy_ns: None, busy_frames: None } => Ok(None),
+        Keys { busy_ns: None, .. } => Err(D::Error::missing_field("busy_ns")),
+        Keys { busy_frames: None, .. } => Err(D::Error::missing_field("busy_frames")),
+    }
 }
 
 impl Busy {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::checks::Checks;
+use crate::interval::both_or_none;
 use crate::{
     Benchmark, Busy, Churned, Interval, LatencyAt, LatencyFigures, Queue, RateSearch, Way,
 };
@@ -40,7 +41,7 @@ pub struct Measured {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checks: Option<Checks>,
     /// What the device spent on the frames; absent when it cannot say.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "both_or_none")]
     pub busy: Option<Busy>,
     /// Joules that all processor packages of the machine used while frames were sent and received,
     /// where it tells.

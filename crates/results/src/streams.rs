@@ -11,8 +11,10 @@ pub struct Streams {
     pub congestion: String,
     /// The longest payload of a segment, in bytes, as the stacks agreed on it.
     pub segment_bytes: u32,
-    /// Frames that the device's port took from the senders; one may hold many segments.
-    pub device_frames: u64,
+    /// Frames that the device's port took from the senders, where it counted them; one may hold many
+    /// segments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_frames: Option<u64>,
     /// Packets that its IP took of them, after frames were merged, where the kernel says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_packets: Option<u64>,

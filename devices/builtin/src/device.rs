@@ -92,6 +92,11 @@ impl Device for Rings {
         Ok(Profiled { measured, stacks, profiler })
     }
 
+    #[cfg(not(all(target_os = "linux", feature = "sampler")))]
+    fn without_profiles(&self) -> Option<&'static str> {
+        fwdlab_device::without_whole_machine()
+    }
+
     /// Without the sampler, perf samples both threads and all else.
     #[cfg(not(all(target_os = "linux", feature = "sampler")))]
     fn profile(

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use fwdlab_device::energy::{Meter, Powercap};
 use fwdlab_device::pulse::Pulse;
-use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch, whole_machine};
+use fwdlab_device::{
+    Device, DeviceError, Facts, Proof, Request, Watch, whole_machine, without_whole_machine,
+};
 use fwdlab_experiment::{Experiment, Traffic, Variant};
 use fwdlab_port::bpf::{Program, XdpLink};
 use fwdlab_port::{SocketKind, affinity};
@@ -180,6 +182,10 @@ impl Device for Namespaces {
         let alone = Request { experiment: &experiment, variant: trial.variant, traffic: &traffic };
         let mut silent = Watch { on_interval: &mut |_| {}, stop: watch.stop };
         self.measure(&alone, &mut silent).map(drop)
+    }
+
+    fn without_profiles(&self) -> Option<&'static str> {
+        without_whole_machine()
     }
 
     /// Device and tester are this machine.

@@ -88,6 +88,13 @@ impl RouteTables {
     }
 }
 
+/// Those of some sysctls that this kernel has: one without IPv6 has none of IPv6.
+pub(crate) fn of_this_kernel(sysctls: &[(&str, &str)]) -> impl Iterator<Item = (String, String)> {
+    let has_inet6 = Path::new("/proc/sys/net/ipv6").exists();
+    let usable = sysctls.iter().filter(move |(name, _)| has_inet6 || !name.starts_with("net.ipv6"));
+    usable.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+}
+
 /// What the variant wants.
 pub(super) fn topology(
     experiment: &Experiment,
@@ -96,21 +103,17 @@ pub(super) fn topology(
     tables: &mut RouteTables,
 ) -> Result<Topology, LinuxError> {
     let mut wanted = Topology::default();
-    let has_inet6 = Path::new("/proc/sys/net/ipv6").exists();
-    let usable = |name: &str| has_inet6 || !name.starts_with("net.ipv6");
     for role in [SENDER, RECEIVER] {
-        let silent = SILENT.iter().filter(|(name, _)| usable(name));
-        wanted.namespace(role).sysctls.extend(silent.map(owned));
+        wanted.namespace(role).sysctls.extend(of_this_kernel(&SILENT));
     }
     if settings.is_embedded {
         // The kernel only hands the frames over.
-        let bystander = BYSTANDER.iter().filter(|(name, _)| usable(name));
-        wanted.namespace(DEVICE).sysctls.extend(bystander.map(owned));
+        wanted.namespace(DEVICE).sysctls.extend(of_this_kernel(&BYSTANDER));
         wanted.cables = cables(settings, &BTreeSet::new());
         return Ok(wanted);
     }
     let device = wanted.namespace(DEVICE);
-    device.sysctls.extend(ROUTER.iter().filter(|(name, _)| usable(name)).map(owned));
+    device.sysctls.extend(of_this_kernel(&ROUTER));
     device.sysctls.extend(settings.sysctls.clone());
     device.rules = rules(experiment, settings)?;
     let translates = device.rules.as_deref().and_then(settings::translation);
@@ -159,10 +162,6 @@ fn cables(settings: &LinuxSettings, gateways: &BTreeSet<(u16, IpAddr)>) -> Vec<C
         Cable { ends: [near, far], has_one_queue }
     };
     (0..).zip(tester_ends).map(cable).collect()
-}
-
-fn owned((name, value): &(&str, &str)) -> (String, String) {
-    ((*name).to_owned(), (*value).to_owned())
 }
 
 /// A file that the experiment names.

@@ -1,10 +1,12 @@
-//! Blocks that lost a trial, at random or because of what it would have shown.
+//! Blocks that lost a trial, and runs without blocks of which some FAILED: at random, or because of what they
+//! would have shown.
 
 use std::fmt::Write;
 
 use fwdlab_stats::lost::{self, Lost, Side};
 use fwdlab_stats::sequential::{self, Decision, Rule};
-use fwdlab_stats::{Comparison, Direction, paired};
+use fwdlab_stats::unpaired::{self, Pair};
+use fwdlab_stats::{Comparison, Confidence, Direction, paired};
 
 use super::Claim;
 use super::methods::{MARGIN, Said, said};
@@ -26,20 +28,34 @@ enum Way {
     Blocks(usize),
     /// At most 40 blocks.
     UntilDecided,
+    /// So many runs of each, without blocks.
+    Runs(usize),
     /// So many blocks, as if those that lost a trial had never been: what happened before they counted.
     LeftOut(usize),
 }
 
-const WAYS: [Way; 5] =
-    [Way::Blocks(8), Way::Blocks(20), Way::Blocks(40), Way::UntilDecided, Way::LeftOut(40)];
+const WAYS: [Way; 6] = [
+    Way::Blocks(8),
+    Way::Blocks(20),
+    Way::Blocks(40),
+    Way::UntilDecided,
+    Way::Runs(20),
+    Way::LeftOut(40),
+];
 
 impl Way {
     fn name(self) -> String {
         match self {
             Self::Blocks(count) => format!("{count} blocks"),
             Self::UntilDecided => "until decided".to_owned(),
+            Self::Runs(count) => format!("`compare`, {count} + {count} runs"),
             Self::LeftOut(count) => format!("{count} blocks, lost ones left out"),
         }
+    }
+
+    /// Whether anything is promised of it.
+    fn is_held(self) -> bool {
+        !matches!(self, Self::LeftOut(_))
     }
 
     /// How many of so many campaigns: the looks of a sequence take their time.
@@ -49,7 +65,7 @@ impl Way {
 
     fn most(self) -> usize {
         match self {
-            Self::Blocks(count) | Self::LeftOut(count) => count,
+            Self::Blocks(count) | Self::Runs(count) | Self::LeftOut(count) => count,
             Self::UntilDecided => Rule::default().most_blocks,
         }
     }
@@ -61,6 +77,13 @@ impl Way {
                 let (blocks, lost) = kept(rows);
                 let own = paired::compare(&blocks, DIRECTION).ok()?;
                 lost::beside(own, &blocks, &lost, DIRECTION).ok()
+            }
+            Self::Runs(_) => {
+                let [baseline, variant] = [0, 1].map(|side| side_of(rows, side));
+                let failed = [&baseline, &variant].map(|kept| rows.len() - kept.len());
+                let (baseline, variant) = (&baseline[..], &variant[..]);
+                let pair = Pair { baseline, variant, direction: DIRECTION, failed };
+                unpaired::compare_pair(&pair, Confidence::USUAL).ok().map(|own| own.comparison)
             }
             Self::LeftOut(_) => paired::compare(&kept(rows).0, DIRECTION).ok(),
             Self::UntilDecided => {
@@ -176,13 +199,19 @@ fn kept(rows: &[Drawn]) -> (Vec<paired::Block>, Vec<Lost>) {
     (blocks, lost)
 }
 
+/// The figures of the runs of one side that did not fail.
+fn side_of(rows: &[Drawn], side: usize) -> Vec<f64> {
+    let kept = rows.iter().filter(|row| !row.failed[side]);
+    kept.map(|row| [row.block.baseline, row.block.variant][side]).collect()
+}
+
 /// One noise, cause and share of blocks lost.
 pub struct Row {
     noise: Noise,
     cause: Cause,
     share: f64,
-    /// By way.
-    cells: [Cell; WAYS.len()],
+    /// By way; `None` where nothing is promised and only that is looked at.
+    cells: [Option<Cell>; WAYS.len()],
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -193,8 +222,8 @@ struct Cell {
     equivalents: f64,
     /// "Equivalent" at the margin.
     at_margin: f64,
-    /// A difference found of 2 %.
-    found: f64,
+    /// A difference found of 2 %; `None` as above.
+    found: Option<f64>,
     /// Campaigns that count: of a rare state, those in which it showed.
     campaigns: u64,
 }
@@ -205,9 +234,8 @@ impl Row {
         let Self { noise, cause, share, .. } = *self;
         let place =
             format!("{} noise, {:.0} % lost, {}", noise.name(), share * 100.0, cause.name());
-        let ways = WAYS.into_iter().zip(self.cells);
-        let ways = ways.filter(|(way, _)| !matches!(way, Way::LeftOut(_)));
-        let claims = ways.flat_map(|(way, cell)| {
+        let ways = WAYS.into_iter().zip(self.cells).filter(|(way, _)| way.is_held());
+        let claims = ways.filter_map(|(way, cell)| Some((way, cell?))).flat_map(|(way, cell)| {
             let campaigns = cell.campaigns;
             let claim = |what: &str, rate: f64| {
                 let name = format!("{what}, {}, {place}", way.name());
@@ -228,17 +256,18 @@ impl Row {
 pub fn simulate(size: Size) -> Vec<Row> {
     let shares = CAUSES.into_iter().flat_map(|cause| SHARES.map(|share| (cause, share)));
     let all = NOISES.into_iter().flat_map(|noise| shares.clone().map(move |own| (noise, own)));
+    // What the largest and the smallest share do not show, the middle one does not either.
+    let is_wanted = |share: f64| size.is_whole || share != SHARES[1];
     all.enumerate()
-        .map(|(place, (noise, (cause, share)))| {
-            row(place as u64, noise, (cause, share), size.trust)
-        })
+        .filter(|(_, (_, (_, share)))| is_wanted(*share))
+        .map(|(place, (noise, (cause, share)))| row(place as u64, noise, (cause, share), size))
         .collect()
 }
 
-fn row(place: u64, noise: Noise, (cause, share): (Cause, f64), campaigns: u64) -> Row {
+fn row(place: u64, noise: Noise, (cause, share): (Cause, f64), size: Size) -> Row {
     let said_of = |way: Way, column: u64, effect: f64| {
         let seed = SEED ^ (place << 40) ^ (column << 20) ^ effect.to_bits().rotate_left(9) ^ 0x1057;
-        let [winners, equivalents, counted] = in_parallel(way.of(campaigns), |campaign| {
+        let [winners, equivalents, counted] = in_parallel(way.of(size.trust), |campaign| {
             let random = &mut Random::of(seed, campaign);
             let rows = drawn(noise, (cause, share, effect), way.most(), random);
             let compared = way.compare(&rows);
@@ -254,9 +283,11 @@ fn row(place: u64, noise: Noise, (cause, share): (Cause, f64), campaigns: u64) -
     let cell = |(column, way): (u64, Way)| {
         let [winners, equivalents, counted] = said_of(way, column, EFFECTS[0]);
         let [_, at_margin, _] = said_of(way, column, EFFECTS[1]);
-        let [found, ..] = said_of(way, column, EFFECTS[2]);
+        let found = size.is_whole.then(|| said_of(way, column, EFFECTS[2])[0]);
         Cell { winners, equivalents, at_margin, found, campaigns: counted as u64 }
     };
+    let cell =
+        |(column, way): (u64, Way)| (way.is_held() || size.is_whole).then(|| cell((column, way)));
     let mut columns = (0..).zip(WAYS).map(cell);
     let cells = WAYS.map(|_| columns.next().expect("invariant: a cell for each way"));
     Row { noise, cause, share, cells }
@@ -287,7 +318,7 @@ pub fn write(rows: &[Row], text: &mut String) {
          say), or all that a rare state of the variant would have shown. A cell: **false winners** where nothing\n\
          differs, **false \"equivalent\"** where the variant is 1 % slower, then what is right: \"equivalent\" where\n\
          nothing differs, and a gain of 2 % found. Where a rare state FAILS every \"equivalent\" is false; the campaigns\n\
-         count in which it showed. At most 5 % are promised. The last column leaves lost blocks out, as if nothing had been there;\n\
+         count in which it showed. At most 5 % are promised. Runs without blocks lose as many, of either side. The last column leaves lost blocks out, as if nothing had been there;\n\
          campaigns until decided are a quarter as many.\n\n\
          | noise; lost; which |",
     );
@@ -299,9 +330,14 @@ pub fn write(rows: &[Row], text: &mut String) {
         let share = row.share * 100.0;
         let _ = write!(text, "| {}; {share:.0} %; {} |", row.noise.name(), row.cause.name());
         for cell in row.cells {
-            let own = [cell.winners, cell.at_margin, cell.equivalents, cell.found];
-            let [winners, at_margin, equivalents, found] = own.map(|own| own * 100.0);
-            let _ = write!(text, " {winners:.1}, {at_margin:.1}; {equivalents:.0}, {found:.0} |");
+            let Some(cell) = cell else {
+                text.push_str(" - |");
+                continue;
+            };
+            let own = [cell.winners, cell.at_margin, cell.equivalents];
+            let [winners, at_margin, equivalents] = own.map(|own| own * 100.0);
+            let found = cell.found.map_or("-".to_owned(), |own| format!("{:.0}", own * 100.0));
+            let _ = write!(text, " {winners:.1}, {at_margin:.1}; {equivalents:.0}, {found} |");
         }
         text.push('\n');
     }

@@ -19,8 +19,9 @@ pub struct Size {
     /// So many times that for a row of which a figure exceeds its promise, which then counts alone; 0
     /// leaves it as it is.
     pub again: u64,
-    /// Whether the usual tests are simulated too.
-    pub has_peers: bool,
+    /// Whether what nothing is held to is simulated too: the usual tests, what lost blocks would do if they were
+    /// left out.
+    pub is_whole: bool,
 }
 
 /// The seed of a campaign depends on noise and effect, not on the method: all see the same noise.

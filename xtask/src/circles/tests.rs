@@ -185,6 +185,10 @@ fn what_hides_who_needs_whom_is_refused() {
     for (a, said) in [
         ("include!(\"b.rs\");\n", "include!"),
         ("fn f() { include!(\"../b.rs\") }\n", "include!"),
+        ("#[macro_use]\nmod inner { macro_rules! m { () => {} } }\n", "macro_use"),
+        ("macro_rules! m { ($a:ident) => { $crate::$a::new() } }\n", "$crate::$name"),
+        ("#[path = \"../more/c.rs\"]\nmod c;\n", "leaves src"),
+        ("#[path = \"../../other/src/lib.rs\"]\nmod c;\n", "leaves src"),
         ("extern crate self as other;\npub use other::b::B;\n", "extern crate self"),
     ] {
         let found = of_two(a, "pub struct B;\n");

@@ -41,16 +41,20 @@ impl Lines {
         }
     }
 
-    /// Every hash of the chain written anew, from that of the experiment file on; without a seal, which
-    /// must be the last key, as a version before there were any.
-    pub fn rechained(&mut self, experiment: &str) {
+    /// Writes the journal with every hash of the chain anew, from that of the experiment file on, and with the
+    /// seal, which must be the last key.
+    pub fn write_rechained(mut self, dir: &Path, experiment: &str) {
         let mut before = digest::of(experiment.as_bytes());
         self.without("seal");
-        self.without("environment_sha256");
         for line in &mut self.0 {
             line["after"] = json!(before);
             before = digest::of(line.to_string().as_bytes());
         }
+        self.write(dir);
+        let path = dir.join("trials.jsonl");
+        let whole = fs::read_to_string(&path).unwrap();
+        let open = whole.strip_suffix("}\n").unwrap();
+        fs::write(path, format!("{open},\"seal\":\"{before}\"}}\n")).unwrap();
     }
 
     /// The journal as an earlier version would have written it, which drew the order of each block for

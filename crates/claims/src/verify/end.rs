@@ -15,6 +15,9 @@ pub(super) fn verify(results: &Results, verified: &mut Verified) -> Result<(), C
     let recorded = &results.campaign.environment_sha256;
     let found = environment::sha256(&results.dir)?;
     match (recorded, &found) {
+        (None, _) if results.campaign.order_version > 1 => {
+            verified.faults.push(Fault::NoEnvironmentHash);
+        }
         (None, _) => verified.unchecked.push(Unchecked::Environment),
         (Some(recorded), Some(found)) if recorded == found => {}
         (Some(_), found) => {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use fwdlab_results::Trial;
+
 /// Something in a journal that does not follow from the rest of it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -46,6 +48,8 @@ pub enum Fault {
         /// Whether it is there.
         is_there: bool,
     },
+    /// Nothing says on what the campaign ran, and yet a version wrote the journal that says so.
+    NoEnvironmentHash,
     /// Published results have no file that only a campaign of our own has.
     NotPublished {
         /// Its name.
@@ -189,6 +193,11 @@ impl fmt::Display for Fault {
             Self::Environment { is_there: false } => {
                 write!(f, "environment.json: missing; put the file back as the campaign wrote it")
             }
+            Self::NoEnvironmentHash => write!(
+                f,
+                "trials.jsonl:1: has order_version, and every version that writes it records the hash of \
+                 environment.json (environment_sha256): it was taken out"
+            ),
             Self::NotPublished { file } => write!(
                 f,
                 "trials.jsonl:1: says that the runs were published in no known order, and {file} stands \
@@ -246,6 +255,12 @@ impl fmt::Display for Fault {
             }
         }
     }
+}
+
+/// Those doubts that are due and that the trial does not carry.
+pub(super) fn lacks(trial: &Trial, due: Vec<String>) -> Vec<Fault> {
+    let gone = due.into_iter().filter(|text| !trial.measured.warnings.contains(text));
+    gone.map(|text| Fault::Warning { trial: trial.id.clone(), text }).collect()
 }
 
 /// Something that could not be looked at; not a fault.

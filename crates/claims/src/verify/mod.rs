@@ -19,7 +19,7 @@ use std::path::Path;
 
 use crate::setting::read_if_present;
 use crate::{ClaimsError, comparable};
-use fwdlab_experiment::{Experiment, inputs};
+use fwdlab_experiment::{Experiment, Head, inputs};
 use fwdlab_results::environment::{ENVIRONMENT_FILE, Environment};
 use fwdlab_results::journal::Chain;
 use fwdlab_results::{EXPERIMENT_FILE, Results, Trial, kept_input};
@@ -56,6 +56,7 @@ pub fn verify(results: &Results) -> Result<Verified, ClaimsError> {
         Some(experiment) => {
             hash(experiment, results, &mut verified)?;
             verified.faults.extend(plan::campaign(&results.campaign, experiment));
+            verified.faults.extend(device(results)?);
         }
     }
     if let Some(seed) = Environment::read(&results.dir)?.map(|environment| environment.seed)
@@ -89,6 +90,15 @@ fn experiment(dir: &Path) -> Result<Option<Experiment>, ClaimsError> {
         Ok(experiment) => Ok(Some(experiment)),
         Err(problems) => Err(ClaimsError::Damaged { detail: problems.list[0].what.clone(), path }),
     }
+}
+
+/// Whether the device is the one that the experiment names; its text says it, whatever devices are known here.
+fn device(results: &Results) -> Result<Option<Fault>, ClaimsError> {
+    let text = read_if_present(&results.dir.join(EXPERIMENT_FILE))?;
+    let named = text.and_then(|text| Head::of(&text).device);
+    let recorded = results.campaign.device.clone();
+    let other = named.filter(|wanted| *wanted != recorded);
+    Ok(other.map(|wanted| Fault::Campaign { field: "device", recorded, wanted }))
 }
 
 fn hash(
@@ -131,7 +141,5 @@ fn hash(
 /// Doubts that a trial's own counts give, and that it does not carry. (Whether its cores were as far
 /// apart as those of its block depends on which trials ran without a stop between them.)
 fn doubts(trial: &Trial) -> Vec<Fault> {
-    let due = comparable::warnings(std::slice::from_ref(trial)).concat();
-    let gone = due.into_iter().filter(|text| !trial.measured.warnings.contains(text));
-    gone.map(|text| Fault::Warning { trial: trial.id.clone(), text }).collect()
+    fault::lacks(trial, comparable::warnings(std::slice::from_ref(trial)).concat())
 }

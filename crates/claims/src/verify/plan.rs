@@ -6,7 +6,7 @@ use super::fault::Fault;
 use crate::order;
 use fwdlab_experiment::Experiment;
 use fwdlab_results::journal::seconds_of_stamp;
-use fwdlab_results::{Campaign, ORDER_VERSION, Results, Trial};
+use fwdlab_results::{Campaign, ORDER_VERSION, Results, Trial, TruthKind};
 
 /// How a fixed number of blocks ends.
 pub(super) const ALL_RUN: &str = "all blocks run";
@@ -34,7 +34,22 @@ pub(super) fn campaign(campaign: &Campaign, experiment: &Experiment) -> Vec<Faul
         ("seed", campaign.seed.to_string(), experiment.seed.unwrap_or(campaign.seed).to_string()),
     ];
     let differ = pairs.into_iter().filter(|(_, recorded, wanted)| recorded != wanted);
+    let differ = differ.chain(unproven(campaign));
     differ.map(|(field, recorded, wanted)| Fault::Campaign { field, recorded, wanted }).collect()
+}
+
+/// What the campaign says it proves less of itself, where the truths that it ran say something else.
+fn unproven(campaign: &Campaign) -> Option<(&'static str, String, String)> {
+    let recorded = campaign.unproven.clone()?;
+    let truths = campaign.calibration.as_ref().map_or(&[][..], |own| &own.truths);
+    let is_slowed = truths.iter().any(|truth| truth.kind == TruthKind::Slower);
+    let wanted = match truths.first() {
+        None => "none in this campaign: ...",
+        Some(_) if is_slowed => "nothing, as both its truths ran",
+        Some(_) => "only the baseline beside itself: ...",
+    };
+    let is_so = wanted.strip_suffix("...").is_some_and(|begin| recorded.starts_with(begin));
+    (!is_so).then(|| ("unproven", recorded, wanted.to_owned()))
 }
 
 /// Whether the plan is that of the seed, the trials stand in its order, and none is missing.

@@ -7,7 +7,7 @@ use crate::judge::steady_rates;
 use crate::known;
 use crate::settle::settle;
 use fwdlab_experiment::{Experiment, Traffic};
-use fwdlab_results::{Campaign, Interval, Steady, Trial, TruthKind};
+use fwdlab_results::{Campaign, Interval, Measured, Steady, Trial, TruthKind};
 
 /// How far a recorded figure may lie from the computed one, as a ratio: rounding in the journal, no
 /// more.
@@ -59,12 +59,16 @@ fn fault(trial: &Trial, field: &'static str, recorded: String, computed: String)
 
 /// A total that is less than its intervals.
 fn totals(trial: &Trial) -> Vec<Fault> {
-    let sum = |count: fn(&Interval) -> u64| {
-        trial.measured.intervals.iter().map(count).fold(0, u64::saturating_add)
+    let Measured { sent, received, busy, ref intervals, .. } = trial.measured;
+    let sum = |count: fn(&Interval) -> Option<u64>| {
+        intervals.iter().filter_map(count).fold(0, u64::saturating_add)
     };
-    let (tx, rx) = (sum(|interval| interval.tx.unwrap_or(0)), sum(|interval| interval.rx));
-    let totals =
-        [("sent", trial.measured.sent, tx), ("received", Some(trial.measured.received), rx)];
+    let totals = [
+        ("sent", sent, sum(|own| own.tx)),
+        ("received", Some(received), sum(|own| Some(own.rx))),
+        ("busy_ns", busy.map(|all| all.ns), sum(|own| Some(own.busy?.ns))),
+        ("busy_frames", busy.map(|all| all.frames), sum(|own| Some(own.busy?.frames))),
+    ];
     let less = totals
         .into_iter()
         .filter_map(|(field, total, sum)| Some((field, total.filter(|total| *total < sum)?, sum)));

@@ -8,6 +8,7 @@
 
 mod bgp;
 
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -100,6 +101,16 @@ impl Lab {
         self.children.push(child);
         let socket = self.socket();
         wait_until("the router takes orders", || socket.exists());
+    }
+
+    /// Ends the router that was started last; what it said.
+    fn end_router(&mut self) -> String {
+        let mut child = self.children.pop().unwrap();
+        child.kill().unwrap();
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        child.wait().unwrap();
+        said
     }
 
     fn ctl(&self, words: &str) -> Output {
@@ -325,6 +336,8 @@ fn routes_that_the_kernel_drops_in_silence_go_here_as_well() {
         "nexthop add id 9 group 5/6",
         "route add 10.3.0.0/16 nhid 5",
         "route add 10.4.0.0/16 nhid 9",
+        "route add 10.9.0.0/16 via inet6 fe80::7 dev r1",
+        "route add 10.10.0.0/16 via inet6 fe80::7 dev r1",
     ] {
         lab.ip("router", words);
     }
@@ -338,6 +351,9 @@ fn routes_that_the_kernel_drops_in_silence_go_here_as_well() {
         wait_until(&format!("{address} leads to {wanted:?}"), || to(address).as_deref() == wanted);
     };
     leads("10.1.0.1", Some("via 198.19.0.7 port 1"));
+    // By a gateway of IPv6: dropped, and said once.
+    leads("10.9.0.1", Some("blackhole"));
+    leads("10.10.0.1", Some("blackhole"));
     leads("10.3.0.1", Some("via 198.19.0.8 port 1"));
     leads("10.6.0.1", Some("via 198.18.0.9 port 0"));
     lab.ip("router", "nexthop del id 5");
@@ -354,6 +370,8 @@ fn routes_that_the_kernel_drops_in_silence_go_here_as_well() {
     });
     lab.ip("router", "route add 10.1.0.0/16 via 198.19.0.7");
     leads("10.1.0.1", Some("via 198.19.0.7 port 1"));
+    let said = lab.end_router();
+    assert_eq!(said.matches("by a gateway of IPv6, which is not supported").count(), 1, "{said}");
 }
 
 /// With an algorithm that is rebuilt, and hours between two rebuilds: what a routing protocol says

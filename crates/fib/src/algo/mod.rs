@@ -2,8 +2,8 @@
 //!
 //! An [`Algorithm`] is a static object with a name; it builds a [`Module`] from a [`Dump`] of the
 //! routing table. The module owns what is needed for updates and hands out the [`Lookup`] that
-//! readers use. To add an algorithm to this crate, write its file and append one line to the lists in
-//! `registry.rs`; to add one from outside, [attach](crate::Fib::attach) it.
+//! readers use. To add an algorithm to this crate, write its file, name it in this one, append one line
+//! to the lists in `registry.rs`, and a table to those of `bench/cost`; to add one from outside, [attach](crate::Fib::attach) it.
 
 mod anew;
 mod bitruns4;

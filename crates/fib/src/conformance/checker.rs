@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::algo::AlgorithmError;
+use crate::error::FibError;
 use crate::family::Family;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
@@ -49,6 +50,14 @@ pub enum Violation {
         case: String,
         /// What it said.
         error: AlgorithmError,
+    },
+    /// The table of the check cannot be made, as of an algorithm that nobody has attached.
+    #[error("case `{case}`: {error}")]
+    Table {
+        /// The case.
+        case: String,
+        /// What the table said.
+        error: Box<FibError>,
     },
 }
 

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use super::cases::{random_prefix, random_table};
 use super::{Checker, Mode, Routes, Violation, edges, oracle};
-use crate::algo::AlgorithmError;
 use crate::error::FibError;
 use crate::family::{Address, Family};
 use crate::fib::{Choice, Fib, Reader, Update};
@@ -98,8 +97,7 @@ impl Checker<'_> {
     pub(super) fn fib(&self, error: FibError) -> Violation {
         match error {
             FibError::Algorithm { error, .. } => self.failed(error),
-            // The script only names routes and nexthops that are there.
-            _ => self.failed(AlgorithmError::Full { what: "table of the churn test", limit: 0 }),
+            error => Violation::Table { case: self.case.to_owned(), error: Box::new(error) },
         }
     }
 }
@@ -331,6 +329,15 @@ mod tests {
             println!("{} of {}: {churned:?}", algorithm.name(), F::NAME);
             assert!(churned.lookups > 0, "{}: {churned:?}", algorithm.name());
         }
+    }
+
+    #[test]
+    fn an_algorithm_that_nobody_attached_is_named_as_such() {
+        let error = Churn { routes: 20, changes: 10, seed: 42 }
+            .check::<Inet>("nobody")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("nobody") && error.contains("radix4"), "{error}");
     }
 
     #[test]

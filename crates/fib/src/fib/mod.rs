@@ -72,6 +72,8 @@ pub struct Fib<F: Family> {
     log: Option<LogSink>,
     /// Told of each number before readers meet it.
     numbers: Option<NumberSink<F>>,
+    /// How often each number is held.
+    held: HashMap<NexthopId, u32>,
 }
 
 /// What [`Fib::sync`] has done.
@@ -165,6 +167,7 @@ impl<F: Family> Fib<F> {
             builds: 1,
             log: None,
             numbers: None,
+            held: HashMap::new(),
         })
     }
 

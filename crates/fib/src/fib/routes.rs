@@ -191,11 +191,19 @@ impl<F: Family> Fib<F> {
     /// # Errors
     /// [`FibError::Group`] and [`FibError::UnknownNexthop`] for a bad target.
     pub fn hold(&mut self, target: impl Into<Target<F>>) -> Result<NexthopId, FibError> {
-        self.acquire(&target.into())
+        let id = self.acquire(&target.into())?;
+        *self.held.entry(id).or_default() += 1;
+        Ok(id)
     }
 
-    /// Ends [`Fib::hold`]; routes that have taken the number keep it.
+    /// Ends one [`Fib::hold`]; routes that have taken the number keep it. A number that nobody holds
+    /// stays as it is.
     pub fn release(&mut self, id: NexthopId) {
+        let Some(held) = self.held.get_mut(&id) else { return };
+        *held -= 1;
+        if *held == 0 {
+            self.held.remove(&id);
+        }
         self.nexthops.release(id);
     }
 

@@ -158,6 +158,25 @@ fn a_held_nexthop_has_its_number_before_the_first_route_and_after_the_last() {
 }
 
 #[test]
+fn a_number_that_nobody_holds_cannot_be_taken_from_its_routes() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    let (prefix, nexthop) = ("10.0.0.0/8".parse::<Prefix<Inet>>().unwrap(), Nexthop::connected(1));
+    let id = fib.add(prefix, nexthop).unwrap();
+    let held = fib.hold(nexthop).unwrap();
+    assert_eq!(held, id);
+    for _ in 0..3 {
+        fib.release(id);
+    }
+    for port in 100..120 {
+        let net: Prefix<Inet> = format!("20.{port}.0.0/16").parse().unwrap();
+        fib.add(net, Nexthop::connected(port)).unwrap();
+    }
+    fib.sync(std::time::Duration::from_secs(60));
+    let found = fib.reader().lookup_ip(std::net::Ipv4Addr::new(10, 1, 1, 1));
+    assert_eq!((found, fib.nexthop(found)), (id, Some(&nexthop)));
+}
+
+#[test]
 fn whoever_keeps_things_by_number_is_told_of_each_before_readers_meet_it() {
     let mut fib = Fib::<Inet>::new(0).unwrap();
     let known = fib.add(net(1), via(1)).unwrap();

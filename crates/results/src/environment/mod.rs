@@ -67,6 +67,9 @@ pub struct Build {
     pub profile: String,
     /// Architecture and system that it was built for.
     pub target: String,
+    /// What the build left out, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 impl Environment {

@@ -210,7 +210,7 @@ impl Counted {
         let own = Streams {
             congestion: self.congestion,
             segment_bytes: self.segment_bytes,
-            device_frames: self.change.received.unwrap_or(0),
+            device_frames: self.change.received,
             device_packets: self.device_packets,
             streams: self.streams,
             through,

@@ -1,7 +1,6 @@
 //! What the hosts at both ends need beside the cables to the device.
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
 
 use fwdlab_experiment::{Endpoint, Experiment, Traffic};
 use fwdlab_results::{Family, Measure};
@@ -10,7 +9,7 @@ use fwdlab_topology::{Cable, CableEnd, Host, Testbed, Topology, TopologyError, p
 use fwdlab_traffic::DEVICE_MACS;
 use fwdlab_wire::MacAddr;
 
-use crate::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
+use crate::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER, of_this_kernel};
 
 /// The interfaces of the cable that leads past the device.
 pub(crate) const PAST: &str = "past";
@@ -45,11 +44,8 @@ pub(crate) fn furnish(wanted: &mut Topology, experiment: &Experiment) {
     if !has_streams(experiment) {
         return;
     }
-    let has_inet6 = Path::new("/proc/sys/net/ipv6").exists();
     for role in [SENDER, RECEIVER] {
-        let own = SYSCTLS.iter().filter(|(name, _)| has_inet6 || !name.starts_with("net.ipv6"));
-        wanted.namespace(role).sysctls =
-            own.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        wanted.namespace(role).sysctls = of_this_kernel(&SYSCTLS).collect();
     }
     if experiment.traffics.iter().any(|traffic| traffic.measure == Measure::ByteCost) {
         let end = |(role, mac): (&str, MacAddr)| CableEnd {
