@@ -54,7 +54,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let lacking: Vec<&str> = seen.iter().filter(lacks).map(|seen| seen.finding.what).collect();
     let text = match arguments.format {
         Format::Text => {
-            let lines: String = seen.iter().map(|seen| line(&seen.finding)).collect();
+            let width = seen.iter().map(|seen| seen.finding.what.len()).max().unwrap_or(0);
+            let lines: String = seen.iter().map(|seen| line(&seen.finding, width)).collect();
             lines + &conclusion(device, &lacking)
         }
         Format::Json => {
@@ -113,12 +114,12 @@ fn examine() -> anyhow::Result<Vec<Seen>> {
     Ok(seen)
 }
 
-fn line(finding: &DoctorFinding) -> String {
+fn line(finding: &DoctorFinding, width: usize) -> String {
     let DoctorFinding { what, present, detail, enables, remedy, .. } = finding;
     let mut text = String::new();
     let written = match present {
-        true => writeln!(text, "yes  {what:<18} {detail}: {enables}"),
-        false => writeln!(text, "no   {what:<18} {detail}; needed for {enables}; {remedy}"),
+        true => writeln!(text, "yes  {what:<width$} {detail}: {enables}"),
+        false => writeln!(text, "no   {what:<width$} {detail}; needed for {enables}; {remedy}"),
     };
     written.map_or_else(|_| String::new(), |()| text)
 }

@@ -71,9 +71,33 @@ pub(super) fn try_boot(launcher: &Path, image: &Path) -> Result<(), String> {
             return Ok(());
         }
         if has_ended {
-            return Err(format!("QEMU ends: {}", super::console::telling_line(&console)));
+            return Err(format!("QEMU ends with {:?}", last_words(&console)));
         }
         std::thread::sleep(Duration::from_millis(20));
     }
     Err(format!("a guest stands still: no word of its kernel within {} s", PATIENCE.as_secs()))
+}
+
+/// What QEMU said at its end, without its own name and the place in its source.
+fn last_words(console: &str) -> String {
+    let line = super::console::telling_line(console);
+    let is_place = |part: &&str| part.starts_with("qemu-system") || part.contains(".c:");
+    let words: Vec<&str> = line.split(": ").skip_while(is_place).collect();
+    words.join(": ").trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_qemu_says_is_shown_without_the_place_in_its_source() {
+        let said = "qemu-system-x86_64: ../../target/i386/kvm/kvm.c:3183: kvm_buf_set_msrs: Assertion `x' failed.\n";
+        assert_eq!(last_words(said), "kvm_buf_set_msrs: Assertion `x' failed");
+        assert_eq!(
+            last_words("qemu-system-x86_64: failed to initialize kvm: no\n"),
+            "failed to initialize kvm: no"
+        );
+        assert_eq!(last_words(""), "it said nothing");
+    }
 }
