@@ -43,9 +43,11 @@ pub struct Blocks<'a> {
 impl<'a> Blocks<'a> {
     /// Of `variants` beside `baseline` with one traffic, by block.
     pub fn of(trials: &'a [Trial], baseline: &str, variants: &[&str], traffic: &str) -> Self {
+        // Each variant looks through these alone: campaigns have thousands of trials.
+        let trials: Vec<&Trial> = trials.iter().filter(|t| t.traffic == traffic).collect();
         let kept = |variant: &str| -> Vec<&'a Trial> {
-            let of = |t: &&Trial| bears(t) && t.variant == variant && t.traffic == traffic;
-            let mut found: Vec<&Trial> = trials.iter().filter(of).collect();
+            let of = |t: &&Trial| t.variant == variant && bears(t);
+            let mut found: Vec<&Trial> = trials.iter().copied().filter(of).collect();
             found.sort_by_key(|trial| trial.block);
             found
         };
@@ -64,13 +66,15 @@ impl<'a> Blocks<'a> {
             })
             .collect();
         let row = |first: &'a Trial| -> Option<Row<'a>> {
-            let others = beside
-                .iter()
-                .map(|own| own.iter().find(|trial| trial.block == first.block).copied());
+            let others = beside.iter().map(|own| {
+                let at = own.partition_point(|trial| trial.block < first.block);
+                own.get(at).copied().filter(|trial| trial.block == first.block)
+            });
             std::iter::once(Some(first)).chain(others).collect()
         };
         let rows: Vec<Row<'a>> = kept(baseline).into_iter().filter_map(row).collect();
-        let lost = names.iter().map(|own| lost(&rows, trials, [baseline, own], traffic)).collect();
+        let all = || trials.iter().copied();
+        let lost = names.iter().map(|own| lost(&rows, all(), [baseline, own], traffic)).collect();
         Self { rows, columns, lost }
     }
 
@@ -81,15 +85,15 @@ impl<'a> Blocks<'a> {
 }
 
 /// The blocks in which either the baseline or a variant FAILED with one traffic, beside the whole ones.
-pub fn lost(
+pub fn lost<'a>(
     rows: &[Row<'_>],
-    trials: &[Trial],
+    trials: impl Iterator<Item = &'a Trial> + Clone,
     [baseline, variant]: [&str; 2],
     traffic: &str,
 ) -> Vec<Lost> {
     let failed = |variant: &str| -> BTreeSet<u32> {
-        let of = |t: &&Trial| !bears(t) && t.variant == variant && t.traffic == traffic;
-        trials.iter().filter(of).map(|trial| trial.block).collect()
+        let of = |t: &&Trial| t.variant == variant && t.traffic == traffic && !bears(t);
+        trials.clone().filter(of).map(|trial| trial.block).collect()
     };
     let (baseline, variant) = (failed(baseline), failed(variant));
     let lost = |block: &u32| {

@@ -221,6 +221,12 @@ impl<A: Address> Row<A> {
     }
 
     /// Finds the nexthop of each address.
+    ///
+    /// Note: we tried to keep the answers of a worker by address and generation, in sets of three and of two
+    /// (16,384 in all), for `direct6` with a full table and 2000 flows. Nearly all were found, and a frame
+    /// took as long as before (8.3 and 8.4 ns, AVX-512, a busy machine): a look takes some 45 instructions
+    /// and a line of the second-level cache, as much as the batch does by then. It would have to be done with
+    /// vectors, eight addresses at a time.
     #[inline(always)]
     fn look_up<F: Family<Addr = A>>(&mut self, table: &Pinned<'_, F>, has_batches: bool) {
         let (addresses, nexthops) = (&self.addresses[..self.len], &mut self.nexthops[..self.len]);

@@ -267,7 +267,7 @@ fn resolve_comparisons(
     let mut found = Vec::new();
     let own = Metric::own(rows.iter().flatten().copied());
     let lost = |own: &&VerdictClaim| {
-        blocks::lost(rows, &results.trials, [&own.baseline, &own.variant], &own.traffic)
+        blocks::lost(rows, results.trials.iter(), [&own.baseline, &own.variant], &own.traffic)
     };
     let blocks = Blocks {
         rows: rows.to_vec(),

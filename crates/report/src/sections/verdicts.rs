@@ -16,9 +16,10 @@ use crate::source::Source;
 
 /// One after the other.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
-    let mut blocks: Vec<_> =
-        source.claims.verdicts.iter().map(|verdict| block(verdict, source)).collect();
-    blocks.extend(common_method(source.claims).map(|method| how(&method)));
+    let common = common_method(source.claims);
+    let verdicts = source.claims.verdicts.iter();
+    let mut blocks: Vec<_> = verdicts.map(|v| block(v, source, common.is_some())).collect();
+    blocks.extend(common.map(|method| how(&method)));
     blocks
 }
 
@@ -38,19 +39,19 @@ fn common_method(claims: &Claims) -> Option<String> {
 
 /// Traffic by traffic, each with the trials of it that failed.
 pub fn by_traffic<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
-    let mut blocks = Vec::new();
+    let (mut blocks, common) = (Vec::new(), common_method(source.claims));
     for (traffic, cells) in source.cells() {
         let Some(cell) = cells.first() else { continue };
         blocks.push(Block::Label(source.claims.subject(cell.family, traffic)));
         blocks.extend(failures::of(&cells));
         let verdicts = source.claims.verdicts.iter().filter(|v| v.traffic == traffic);
-        blocks.extend(verdicts.map(|verdict| block(verdict, source)));
+        blocks.extend(verdicts.map(|verdict| block(verdict, source, common.is_some())));
     }
-    blocks.extend(common_method(source.claims).map(|method| how(&method)));
+    blocks.extend(common.map(|method| how(&method)));
     blocks
 }
 
-fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>) -> Block<'a> {
+fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>, is_common: bool) -> Block<'a> {
     let is_invalid = matches!(verdict.verdict, Verdict::Invalid { .. });
     let doubts = verdict.findings.iter().map(|finding| Doubt {
         is_cause: is_invalid && finding.severity() == Severity::Invalid,
@@ -64,7 +65,7 @@ fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>) -> Block<'a> {
         variant: &verdict.variant,
         word: verdict.word(),
         sentence: words::without_causes(&verdict.sentence, &verdict.verdict, &verdict.findings),
-        basis: basis(verdict, source.claims).map(|basis| basis + &next_run(verdict)),
+        basis: basis(verdict, source.claims, is_common).map(|basis| basis + &next_run(verdict)),
         elsewhere: verdict.saved.as_ref().and_then(words::elsewhere),
         note: disagreement(verdict, source),
         doubts: doubts.collect(),
@@ -92,15 +93,15 @@ fn disagreement(verdict: &VerdictClaim, source: &Source<'_>) -> Option<&'static 
 }
 
 /// What the verdict compares, in figures of both variants.
-fn basis(verdict: &VerdictClaim, claims: &Claims) -> Option<String> {
+fn basis(verdict: &VerdictClaim, claims: &Claims, is_common: bool) -> Option<String> {
     let find = |name: &str| {
         claims.cells.iter().find(|c| c.variant == name && c.traffic == verdict.traffic)
     };
     let (baseline, variant) = (find(&verdict.baseline)?, find(&verdict.variant)?);
     // What holds for all is said once, below them.
-    let method = match common_method(claims) {
-        Some(_) => String::new(),
-        None => format!(" ({})", method(verdict).unwrap_or_else(|| "no comparison".to_owned())),
+    let method = match is_common {
+        true => String::new(),
+        false => format!(" ({})", method(verdict).unwrap_or_else(|| "no comparison".to_owned())),
     };
     let against = |old: Option<Spread>, new: Option<Spread>| Some((old?.median, new?.median));
     if let Some(Metric::Own(own)) = Metric::named(verdict.metric) {

@@ -40,8 +40,8 @@ impl Chain {
     /// # Errors
     /// When the journal or the experiment file exists and cannot be read.
     pub fn read(dir: &Path) -> Result<Self> {
-        let journal = read_or_nothing(&dir.join(JOURNAL_FILE))?;
-        Self::of(&JournalText::split(&journal), dir)
+        let bytes = journal(dir)?;
+        Self::of(&JournalText::split(&bytes), dir)
     }
 
     /// The chain of these lines of the journal in `dir`.
@@ -124,8 +124,8 @@ impl Noted {
     /// # Errors
     /// When the journal exists and cannot be read.
     pub fn read(dir: &Path, hash: &str) -> Result<Self> {
-        let journal = read_or_nothing(&dir.join(JOURNAL_FILE))?;
-        let text = JournalText::split(&journal);
+        let bytes = journal(dir)?;
+        let text = JournalText::split(&bytes);
         let is_it = |line: &&[u8]| digest::of(line).eq_ignore_ascii_case(hash);
         let lines = text.lines.len();
         Ok(match text.lines.iter().position(is_it) {
@@ -148,11 +148,15 @@ fn carried(line: &[u8]) -> Option<String> {
 
 /// Where the chain begins: the SHA-256 of the experiment file, of nothing when it is gone.
 fn experiment(dir: &Path) -> Result<String> {
-    Ok(digest::of(&read_or_nothing(&dir.join(EXPERIMENT_FILE))?))
+    Ok(digest::of(&read_or_nothing(&dir.join(EXPERIMENT_FILE), crate::MOST_TEXT_BYTES)?))
 }
 
-fn read_or_nothing(path: &Path) -> Result<Vec<u8>> {
-    match input::bytes(path, crate::MOST_TEXT_BYTES) {
+fn journal(dir: &Path) -> Result<Vec<u8>> {
+    read_or_nothing(&dir.join(JOURNAL_FILE), crate::MOST_JOURNAL_BYTES)
+}
+
+fn read_or_nothing(path: &Path, most: u64) -> Result<Vec<u8>> {
+    match input::bytes(path, most) {
         Ok(bytes) => Ok(bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(Error::io("read", path)(error)),
@@ -177,8 +181,8 @@ impl Seal {
     /// # Errors
     /// When the journal exists and cannot be read.
     pub fn read(dir: &Path) -> Result<Vec<(usize, Self)>> {
-        let journal = read_or_nothing(&dir.join(JOURNAL_FILE))?;
-        let text = JournalText::split(&journal);
+        let bytes = journal(dir)?;
+        let text = JournalText::split(&bytes);
         Ok(seals(&text).collect())
     }
 

@@ -178,6 +178,19 @@ fn each_record_carries_the_hash_of_the_line_before() {
 }
 
 #[test]
+fn a_journal_of_more_than_16_mib_has_its_chain_read() {
+    let (dir, mut lines) = chained();
+    let last = digest::of(lines[3].as_bytes());
+    // What a later version may write; thousands of trials make a journal as long.
+    let words = "x".repeat(17 << 20);
+    lines.push(format!("{{\"record\":\"later\",\"words\":\"{words}\",\"after\":\"{last}\"}}"));
+    put(dir.path(), &lines);
+    let whole = digest::of(lines[4].as_bytes());
+    assert_eq!(Chain::read(dir.path()).unwrap().last(), Some(whole.as_str()));
+    assert_eq!(Noted::read(dir.path(), &last).unwrap(), Noted::Earlier { line: 4, lines: 5 });
+}
+
+#[test]
 fn a_broken_chain_is_named_with_its_line_and_not_gone_on_with() {
     type Edit = fn(&mut Vec<String>);
     let edits: [(usize, Edit); 5] = [
