@@ -1,13 +1,14 @@
 /* What a peer in its authors' own code offers to the bench. A table is built once from sorted
  * routes without a default; `without` is the answer where none of them matches. Lookups return the
- * sum of all answers; with `dependent` each address waits for the answer to the one before (the top
- * bit of a nexthop is always 0, which the compiler cannot know).
+ * sum of all answers; with `dependent` each address waits for the one before, see chain.h.
  */
 #ifndef FWDLAB_AUTHOR_H
 #define FWDLAB_AUTHOR_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "chain.h"
 
 struct route4 {
     uint32_t addr; /* host order */

@@ -188,17 +188,16 @@ static void *open_table(const struct route4 *routes, size_t count, uint32_t with
     case D:                                                                                        \
         for (size_t i = 0; i < count; i++) {                                                       \
             struct flm_lookup_key key;                                                             \
-            key.addr4.s_addr = dependent ? addrs[i] ^ (last >> 31) : addrs[i];                     \
-            uint32_t nexthop = fib_get_nhop_idx_of(dxr_fib_lookup_##D(built->dxr, key, 0));        \
-            last = nexthop ? nexthop : built->without;                                             \
-            sum += last;                                                                           \
+            key.addr4.s_addr = dependent ? addrs[i] ^ chain(found) : addrs[i];                     \
+            found = fib_get_nhop_idx_of(dxr_fib_lookup_##D(built->dxr, key, 0));                   \
+            sum += found ? found : built->without;                                                 \
         }                                                                                          \
         return sum;
 
 static uint64_t lookup(void *table, const uint32_t *addrs, size_t count, int dependent) {
     struct built *built = table;
     uint64_t sum = 0;
-    uint32_t last = 0;
+    uint32_t found = 0;
     switch (32 - built->dxr->d_shift) {
         LOOKUP(16)
         LOOKUP(15)

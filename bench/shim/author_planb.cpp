@@ -38,11 +38,11 @@ uint64_t lookup(void *table, const unsigned __int128 *, const uint64_t *upper, s
                 int dependent) {
     const auto *built = static_cast<const Built *>(table);
     std::uint64_t sum = 0;
-    std::uint32_t last = 0;
+    std::uint32_t found = 0;
     for (size_t i = 0; i < count; i++) {
-        int found = built->tree.lookup(dependent ? upper[i] ^ (last >> 31) : upper[i]);
-        last = found ? static_cast<std::uint32_t>(found) : built->without;
-        sum += last;
+        found = static_cast<std::uint32_t>(
+            built->tree.lookup(dependent ? upper[i] ^ chain(found) : upper[i]));
+        sum += found ? found : built->without;
     }
     return sum;
 }

@@ -18,17 +18,14 @@ static void *open_table(const struct route4 *routes, size_t count, uint32_t with
     return built;
 }
 
-static inline uint32_t one(const struct built *built, uint32_t addr) {
-    void *answer = poptrie_lookup(built->poptrie, addr);
-    return answer ? (uint32_t)(uintptr_t)answer : built->without;
-}
-
 static uint64_t lookup(void *table, const uint32_t *addrs, size_t count, int dependent) {
     uint64_t sum = 0;
-    uint32_t last = 0;
+    const struct built *built = table;
+    uint32_t found = 0;
     for (size_t i = 0; i < count; i++) {
-        last = one(table, dependent ? addrs[i] ^ (last >> 31) : addrs[i]);
-        sum += last;
+        found = (uint32_t)(uintptr_t)poptrie_lookup(
+            built->poptrie, dependent ? addrs[i] ^ chain(found) : addrs[i]);
+        sum += found ? found : built->without;
     }
     return sum;
 }

@@ -18,19 +18,16 @@ static void *open_table(const struct route6 *routes, size_t count, uint32_t with
     return built;
 }
 
-static inline uint32_t one(const struct built *built, unsigned __int128 addr) {
-    void *answer = poptrie6_lookup(built->poptrie, addr);
-    return answer ? (uint32_t)(uintptr_t)answer : built->without;
-}
-
 static uint64_t lookup(void *table, const unsigned __int128 *addrs, const uint64_t *upper,
                        size_t count, int dependent) {
     (void)upper;
     uint64_t sum = 0;
-    uint32_t last = 0;
+    const struct built *built = table;
+    uint32_t found = 0;
     for (size_t i = 0; i < count; i++) {
-        last = one(table, dependent ? addrs[i] ^ (last >> 31) : addrs[i]);
-        sum += last;
+        found = (uint32_t)(uintptr_t)poptrie6_lookup(
+            built->poptrie, dependent ? addrs[i] ^ chain(found) : addrs[i]);
+        sum += found ? found : built->without;
     }
     return sum;
 }

@@ -13,25 +13,10 @@
 
 #include <rte_eal.h>
 #include <rte_errno.h>
-#include <rte_fib.h>
-#include <rte_fib6.h>
-#include <rte_lpm.h>
-#include <rte_lpm6.h>
 #include <rte_memory.h>
 
-enum kind { FIB4 = 0, LPM4 = 1, FIB6 = 2, LPM6 = 3 };
-
-struct peer {
-    enum kind kind;
-    uint32_t without; /* the nexthop of the default route: no peer takes /0 as a route */
-    int is_vector;    /* its lookups use AVX-512, or never do */
-    union {
-        struct rte_fib *fib;
-        struct rte_lpm *lpm;
-        struct rte_fib6 *fib6;
-        struct rte_lpm6 *lpm6;
-    };
-};
+#include "chain.h"
+#include "peer.h"
 
 #define BURST_MAX 1024
 
@@ -221,49 +206,45 @@ uint64_t shim_batch6(struct peer *peer, uint8_t (*addrs)[16], unsigned n, unsign
     return sum;
 }
 
-static inline uint32_t one4(struct peer *peer, uint32_t addr) {
+/* The nexthop of an address, and what the table said, for `chain`. */
+static inline uint32_t one4(struct peer *peer, uint32_t addr, uint32_t *found) {
     if (peer->kind == LPM4) {
-        uint32_t nexthop;
-        return rte_lpm_lookup(peer->lpm, addr, &nexthop) ? peer->without : nexthop;
+        int missed = rte_lpm_lookup(peer->lpm, addr, found);
+        return missed ? peer->without : *found;
     }
     uint64_t nexthop;
     rte_fib_lookup_bulk(peer->fib, &addr, &nexthop, 1);
-    return (uint32_t)nexthop;
+    return *found = (uint32_t)nexthop;
 }
 
-static inline uint32_t one6(struct peer *peer, uint8_t addr[1][16]) {
+static inline uint32_t one6(struct peer *peer, uint8_t addr[1][16], uint32_t *found) {
     if (peer->kind == LPM6) {
-        uint32_t nexthop;
-        return rte_lpm6_lookup(peer->lpm6, addr[0], &nexthop) ? peer->without : nexthop;
+        int missed = rte_lpm6_lookup(peer->lpm6, addr[0], found);
+        return missed ? peer->without : *found;
     }
     uint64_t nexthop;
     rte_fib6_lookup_bulk(peer->fib6, addr, &nexthop, 1);
-    return (uint32_t)nexthop;
+    return *found = (uint32_t)nexthop;
 }
 
-/* One address at a time. With `dependent` each address waits for the answer
- * to the one before (the top bit of a nexthop is always 0, which the compiler
- * cannot know). */
+/* One address at a time. With `dependent` each address waits for the one before, see chain.h. */
 uint64_t shim_single4(struct peer *peer, const uint32_t *addrs, unsigned n, int dependent) {
     uint64_t sum = 0;
-    uint32_t last = 0;
-    for (unsigned i = 0; i < n; i++) {
-        last = one4(peer, dependent ? addrs[i] ^ (last >> 31) : addrs[i]);
-        sum += last;
-    }
+    uint32_t found = 0;
+    for (unsigned i = 0; i < n; i++)
+        sum += one4(peer, dependent ? addrs[i] ^ chain(found) : addrs[i], &found);
     return sum;
 }
 
 uint64_t shim_single6(struct peer *peer, uint8_t (*addrs)[16], unsigned n, int dependent) {
     uint64_t sum = 0;
-    uint32_t last = 0;
+    uint32_t found = 0;
     for (unsigned i = 0; i < n; i++) {
         uint8_t addr[1][16];
         memcpy(addr, addrs[i], 16);
         if (dependent)
-            addr[0][15] ^= (uint8_t)(last >> 31);
-        last = one6(peer, addr);
-        sum += last;
+            addr[0][15] ^= (uint8_t)chain(found);
+        sum += one6(peer, addr, &found);
     }
     return sum;
 }

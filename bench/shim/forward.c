@@ -1,6 +1,6 @@
 /* A forwarder in DPDK's manner, the peer of the forwarding bench.
  *
- * It works as l3fwd does (bursts of 32, prefetch, one bulk lookup a burst) on frames that lie in
+ * It works as l3fwd does (bursts, prefetch, one bulk lookup a burst) on frames that lie in
  * memory, with the checks that RFC 1812 and RFC 8200 ask of a router, which l3fwd leaves out.
  * DPDK is linked and called, nothing of it is copied. Frames circulate: what is sent in one lap
  * is received in the next.
@@ -11,20 +11,16 @@
 #include <string.h>
 
 #include <rte_byteorder.h>
-#include <rte_eal.h>
-#include <rte_fib.h>
-#include <rte_fib6.h>
 #include <rte_ip.h>
-#include <rte_lpm.h>
-#include <rte_lpm6.h>
-#include <rte_memory.h>
 #include <rte_prefetch.h>
 #include <rte_ring.h>
 #include <rte_ring_elem.h>
 
-enum kind { FIB4 = 0, LPM4 = 1, FIB6 = 2, LPM6 = 3 };
-#define BURST 32
-#define NO_ROUTE 0xffffu
+#include "peer.h"
+
+#define BURST_MAX 256
+#define AHEAD 32 /* frames from the one that is checked to the one that is prefetched */
+#define NO_ROUTE 0 /* the answer of a table where no route matches: nexthops are numbered from 1 */
 #define PORTS 2
 
 /* What a port's queue holds: 16 bytes, as our own frame handles. */
@@ -41,8 +37,8 @@ struct adjacency {
 };
 
 struct forwarder {
-    enum kind kind;
-    void *table;
+    const struct peer *table;
+    unsigned burst;
     uint64_t own_mac; /* six bytes as they lie in memory */
     struct adjacency adjacencies[256];
     unsigned frames;
@@ -51,58 +47,18 @@ struct forwarder {
     uint64_t drops;
 };
 
-static void *open_table(enum kind kind, unsigned routes) {
-    static unsigned names;
-    char name[24];
-    snprintf(name, sizeof name, "forward%u", names++);
-    unsigned groups = routes < 1000 ? 256 : 1 << 15;
-    if (kind == FIB4) {
-        struct rte_fib_conf conf = {.type = RTE_FIB_DIR24_8, .default_nh = NO_ROUTE,
-            .max_routes = (int)routes + 8,
-            .dir24_8 = {.nh_sz = RTE_FIB_DIR24_8_4B, .num_tbl8 = groups}};
-        struct rte_fib *fib = rte_fib_create(name, 0, &conf);
-        if (fib)
-            rte_fib_select_lookup(fib, RTE_FIB_LOOKUP_DIR24_8_VECTOR_AVX512);
-        return fib;
-    }
-    if (kind == FIB6) {
-        struct rte_fib6_conf conf = {.type = RTE_FIB6_TRIE, .default_nh = NO_ROUTE,
-            .max_routes = (int)routes + 8,
-            .trie = {.nh_sz = RTE_FIB6_TRIE_4B, .num_tbl8 = groups * 12}};
-        struct rte_fib6 *fib = rte_fib6_create(name, 0, &conf);
-        if (fib)
-            rte_fib6_select_lookup(fib, RTE_FIB6_LOOKUP_TRIE_VECTOR_AVX512);
-        return fib;
-    }
-    if (kind == LPM4) {
-        struct rte_lpm_config conf = {.max_rules = routes + 8, .number_tbl8s = groups};
-        return rte_lpm_create(name, 0, &conf);
-    }
-    struct rte_lpm6_config conf = {.max_rules = routes + 8, .number_tbl8s = groups * 4};
-    return rte_lpm6_create(name, 0, &conf);
-}
-
-struct forwarder *forward_open(int kind, unsigned routes, const uint8_t *own_mac) {
+/* Forwards by `table`, which must live longer, `burst` frames at a time. */
+struct forwarder *forward_open(const struct peer *table, unsigned burst, const uint8_t *own_mac) {
     struct forwarder *f = calloc(1, sizeof *f);
     if (!f)
         return NULL;
-    f->kind = (enum kind)kind;
+    f->table = table;
+    f->burst = burst < BURST_MAX ? burst : BURST_MAX;
     memcpy(&f->own_mac, own_mac, 6);
-    f->table = open_table(f->kind, routes);
-    if (!f->table) {
-        free(f);
-        return NULL;
-    }
     return f;
 }
 
 void forward_close(struct forwarder *f) {
-    switch (f->kind) {
-    case FIB4: rte_fib_free(f->table); break;
-    case LPM4: rte_lpm_free(f->table); break;
-    case FIB6: rte_fib6_free(f->table); break;
-    case LPM6: rte_lpm6_free(f->table); break;
-    }
     free(f->in);
     for (int i = 0; i < PORTS; i++)
         free(f->out[i]);
@@ -116,26 +72,13 @@ void forward_nexthop(struct forwarder *f, unsigned id, const uint8_t *macs, unsi
     f->adjacencies[id & 255].mtu = (uint16_t)mtu;
 }
 
-int forward_route(struct forwarder *f, const uint8_t *addr, uint8_t len, uint32_t nexthop) {
-    uint32_t v4;
-    uint8_t v6[16];
-    memcpy(&v4, addr, 4);
-    memcpy(v6, addr, 16);
-    switch (f->kind) {
-    case FIB4: return rte_fib_add(f->table, rte_be_to_cpu_32(v4), len, nexthop);
-    case LPM4: return rte_lpm_add(f->table, rte_be_to_cpu_32(v4), len, nexthop);
-    case FIB6: return rte_fib6_add(f->table, v6, len, nexthop);
-    default: return rte_lpm6_add(f->table, v6, len, nexthop);
-    }
-}
-
 /* Puts frames into the input queue: `frames` of `len` bytes each, `stride` apart. */
 int forward_frames(struct forwarder *f, uint8_t *base, unsigned frames, unsigned stride,
                    unsigned len) {
     if (!f->in) {
-        f->in = calloc(frames + BURST, sizeof *f->in);
+        f->in = calloc(frames + AHEAD, sizeof *f->in);
         for (int i = 0; i < PORTS; i++)
-            f->out[i] = calloc(frames + BURST, sizeof *f->in);
+            f->out[i] = calloc(frames + AHEAD, sizeof *f->in);
         if (!f->in || !f->out[0] || !f->out[1])
             return 0;
     }
@@ -205,22 +148,25 @@ static inline void send6(struct forwarder *f, const struct frame *m, uint32_t ne
     transmit(f, m, 40u + rte_be_to_cpu_16(ip->payload_len), &f->adjacencies[nexthop]);
 }
 
-static void burst4(struct forwarder *f, const struct frame *in, unsigned n) {
-    uint32_t dst[BURST] __attribute__((aligned(64)));
-    uint32_t nexthops[BURST] __attribute__((aligned(64)));
-    uint8_t good[BURST];
+/* `ahead`: those behind the burst are frames, too, to be prefetched. */
+static __rte_always_inline void burst4(struct forwarder *f, const struct frame *in, unsigned n,
+                                       const int ahead) {
+    uint32_t dst[BURST_MAX] __attribute__((aligned(64)));
+    uint32_t nexthops[BURST_MAX] __attribute__((aligned(64)));
+    uint8_t good[BURST_MAX];
     for (unsigned i = 0; i < n; i++) {
-        rte_prefetch0(in[i + BURST].data);
+        if (ahead)
+            rte_prefetch0(in[i + AHEAD].data);
         good[i] = (uint8_t)check4(f, &in[i]);
         dst[i] = rte_be_to_cpu_32(*(const uint32_t *)(in[i].data + 30));
     }
-    if (f->kind == FIB4) {
-        uint64_t wide[BURST] __attribute__((aligned(64)));
-        rte_fib_lookup_bulk(f->table, dst, wide, (int)n);
+    if (f->table->kind == FIB4) {
+        uint64_t wide[BURST_MAX] __attribute__((aligned(64)));
+        rte_fib_lookup_bulk(f->table->fib, dst, wide, (int)n);
         for (unsigned i = 0; i < n; i++)
             nexthops[i] = (uint32_t)wide[i];
     } else {
-        rte_lpm_lookup_bulk(f->table, dst, nexthops, n);
+        rte_lpm_lookup_bulk(f->table->lpm, dst, nexthops, n);
         for (unsigned i = 0; i < n; i++)
             nexthops[i] = nexthops[i] & RTE_LPM_LOOKUP_SUCCESS ? nexthops[i] & 0xffffff : NO_ROUTE;
     }
@@ -232,23 +178,25 @@ static void burst4(struct forwarder *f, const struct frame *in, unsigned n) {
     }
 }
 
-static void burst6(struct forwarder *f, const struct frame *in, unsigned n) {
-    uint8_t dst[BURST][16] __attribute__((aligned(64)));
-    uint32_t nexthops[BURST];
-    uint8_t good[BURST];
+static __rte_always_inline void burst6(struct forwarder *f, const struct frame *in, unsigned n,
+                                       const int ahead) {
+    uint8_t dst[BURST_MAX][16] __attribute__((aligned(64)));
+    uint32_t nexthops[BURST_MAX];
+    uint8_t good[BURST_MAX];
     for (unsigned i = 0; i < n; i++) {
-        rte_prefetch0(in[i + BURST].data);
+        if (ahead)
+            rte_prefetch0(in[i + AHEAD].data);
         good[i] = (uint8_t)check6(f, &in[i]);
         memcpy(dst[i], in[i].data + 38, 16);
     }
-    if (f->kind == FIB6) {
-        uint64_t wide[BURST] __attribute__((aligned(64)));
-        rte_fib6_lookup_bulk(f->table, dst, wide, (int)n);
+    if (f->table->kind == FIB6) {
+        uint64_t wide[BURST_MAX] __attribute__((aligned(64)));
+        rte_fib6_lookup_bulk(f->table->fib6, dst, wide, (int)n);
         for (unsigned i = 0; i < n; i++)
             nexthops[i] = (uint32_t)wide[i];
     } else {
-        int32_t found[BURST];
-        rte_lpm6_lookup_bulk_func(f->table, dst, found, n);
+        int32_t found[BURST_MAX];
+        rte_lpm6_lookup_bulk_func(f->table->lpm6, dst, found, n);
         for (unsigned i = 0; i < n; i++)
             nexthops[i] = found[i] < 0 ? NO_ROUTE : (uint32_t)found[i];
     }
@@ -265,19 +213,19 @@ uint64_t forward_laps(struct forwarder *f, unsigned laps) {
     f->drops = 0;
     for (unsigned lap = 0; lap < laps; lap++) {
         f->outs[0] = f->outs[1] = 0;
-        for (unsigned i = 0; i < f->frames; i += BURST) {
-            unsigned n = f->frames - i < BURST ? f->frames - i : BURST;
-            if (f->kind == FIB4 || f->kind == LPM4)
-                burst4(f, f->in + i, n);
+        for (unsigned i = 0; i < f->frames; i += f->burst) {
+            unsigned n = f->frames - i < f->burst ? f->frames - i : f->burst;
+            if (f->table->kind == FIB4 || f->table->kind == LPM4)
+                burst4(f, f->in + i, n, 1);
             else
-                burst6(f, f->in + i, n);
+                burst6(f, f->in + i, n, 1);
         }
         /* Port 1 leads back to the input; port 0 is not used by the bench. */
         struct frame *in = f->in;
         f->frames = f->outs[1];
         f->in = f->out[1];
         f->out[1] = in;
-        memset(f->in + f->frames, 0, BURST * sizeof *in);
+        memset(f->in + f->frames, 0, AHEAD * sizeof *in);
     }
     return f->drops;
 }
@@ -285,19 +233,18 @@ uint64_t forward_laps(struct forwarder *f, unsigned laps) {
 /* The forwarder between two rings of 16-byte elements, until `stop`. */
 static void forward_poll(struct forwarder *f, struct rte_ring *from, struct rte_ring *to,
                          const volatile int *stop) {
-    struct frame in[2 * BURST];
-    memset(in, 0, sizeof in);
+    struct frame in[BURST_MAX];
     while (!*stop) {
-        unsigned n = rte_ring_sc_dequeue_burst_elem(from, in, sizeof *in, BURST, NULL);
+        unsigned n = rte_ring_sc_dequeue_burst_elem(from, in, sizeof *in, f->burst, NULL);
         if (n == 0)
             continue;
         for (unsigned i = 0; i < n; i++)
             rte_prefetch0(in[i].data);
         f->outs[1] = 0;
-        if (f->kind == FIB4 || f->kind == LPM4)
-            burst4(f, in, n);
+        if (f->table->kind == FIB4 || f->table->kind == LPM4)
+            burst4(f, in, n, 0);
         else
-            burst6(f, in, n);
+            burst6(f, in, n, 0);
         for (unsigned sent = 0; sent < f->outs[1];)
             sent += rte_ring_sp_enqueue_burst_elem(to, f->out[1] + sent, sizeof *in,
                                                    f->outs[1] - sent, NULL);
@@ -343,12 +290,13 @@ void pair_fill(struct pair *p, struct forwarder *f) {
 
 /* The tester's core: looks at `frames` frames, makes them as they were, sends them again; returns
  * how many were not as they had to be. `macs`: 12 bytes of a forwarded frame, 12 of a fresh one. */
-uint64_t pair_tester(struct pair *p, const uint8_t *macs, int is_inet, uint64_t frames) {
-    struct frame m[BURST];
+uint64_t pair_tester(struct pair *p, const uint8_t *macs, int is_inet, unsigned burst,
+                     uint64_t frames) {
+    struct frame m[BURST_MAX];
     uint64_t moved = 0, wrong = 0;
     unsigned hops = is_inet ? 22 : 21;
     while (moved < frames) {
-        unsigned n = rte_ring_sc_dequeue_burst_elem(p->out, m, sizeof *m, BURST, NULL);
+        unsigned n = rte_ring_sc_dequeue_burst_elem(p->out, m, sizeof *m, burst, NULL);
         for (unsigned i = 0; i < n; i++)
             __builtin_prefetch(m[i].data, 1);
         for (unsigned i = 0; i < n; i++) {

@@ -3,7 +3,7 @@
 mod authors;
 mod crates;
 #[cfg(dpdk)]
-mod dpdk;
+pub mod dpdk;
 
 use fwdlab_fib::bench::Recipe;
 use fwdlab_fib::{Inet, Inet6};

@@ -13,6 +13,8 @@ pub const ROUTER_MAC: MacAddr = DEVICE_MACS[0];
 /// The router's address on the output port.
 pub const OUTPUT_MAC: MacAddr = DEVICE_MACS[1];
 
+/// Frames that a peer takes at a time: DPDK's own examples', and as many as the router's.
+pub const BURSTS: [usize; 2] = [32, 256];
 /// With two cores: places in a ring.
 pub const PLACES: usize = 4096;
 /// With two cores: frames of one measurement, some 100 ms.
@@ -35,6 +37,30 @@ impl FamilyName {
     }
 }
 
+/// Which routes a case has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Table {
+    /// The two of the main experiment.
+    Two,
+    /// All of a list.
+    Full,
+    /// Those of the list that are no longer than [`SHORT`], which all peers can hold.
+    Short,
+}
+
+/// The longest prefix of a short table: 1-byte entries have no more than 127 groups for longer ones.
+pub const SHORT: u8 = 24;
+
+impl Table {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Two => "2 routes",
+            Self::Full => "full table",
+            Self::Short => "full table up to /24",
+        }
+    }
+}
+
 /// A forwarder that is measured.
 pub trait Contender {
     /// Name in the results.
@@ -53,7 +79,7 @@ pub trait Contender {
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
     pub family: FamilyName,
-    pub is_full: bool,
+    pub table: Table,
     pub flows: usize,
     /// Bytes from one buffer to the next.
     pub stride: usize,
@@ -65,14 +91,21 @@ impl Case {
         let mut cases = Vec::new();
         for family in [FamilyName::Inet, FamilyName::Inet6] {
             for stride in [2048, 2112, 64] {
-                cases.push(Case { family, is_full: false, flows: 2000, stride });
+                cases.push(Case { family, table: Table::Two, flows: 2000, stride });
                 if has_full {
-                    cases.push(Case { family, is_full: true, flows: 2000, stride });
+                    cases.push(Case { family, table: Table::Full, flows: 2000, stride });
                 }
             }
             if has_full {
-                cases.push(Case { family, is_full: true, flows: 60_000, stride: 64 });
+                cases.push(Case { family, table: Table::Full, flows: 60_000, stride: 64 });
             }
+        }
+        if has_full {
+            let short = |flows, stride| {
+                let family = FamilyName::Inet;
+                Case { family, table: Table::Short, flows, stride }
+            };
+            cases.extend([short(2000, 2112), short(60_000, 64)]);
         }
         cases
     }
@@ -89,8 +122,7 @@ impl Case {
 
     /// Name in the results.
     pub fn name(&self) -> String {
-        let family = self.family.name();
-        let table = if self.is_full { "full table" } else { "2 routes" };
+        let (family, table) = (self.family.name(), self.table.name());
         format!("{family}, {table}, {} flows, {} bytes apart", self.flows, self.stride)
     }
 
@@ -112,7 +144,7 @@ impl Case {
 
     /// `None` for a random address that no router forwards to.
     fn frame_inet(&self, flow: u32, random: &mut Random, routes: &Routes) -> Option<Vec<u8>> {
-        if !self.is_full {
+        if self.table == Table::Two {
             return Some(inet(0xc612_0a01 + flow % 20, 0xc613_0a01 + flow / 20 % 100));
         }
         let destination = random_inet(random, routes);
@@ -122,7 +154,7 @@ impl Case {
 
     fn frame_inet6(&self, flow: u32, random: &mut Random, routes: &Routes) -> Vec<u8> {
         let net = 0x2001_0002_u128 << 96;
-        if self.is_full {
+        if self.table != Table::Two {
             return inet6(net | 0xa01, random_inet6(random, routes));
         }
         let destination = net | 0x8000 << 64 | (0xa01 + u128::from(flow / 20 % 100));

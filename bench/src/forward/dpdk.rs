@@ -5,14 +5,20 @@
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
-use std::sync::OnceLock;
+use std::rc::Rc;
 use std::time::Instant;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
+use fwdlab_fib::algo::Dump;
+use fwdlab_fib::{Family, NexthopId, Prefix};
 use fwdlab_port::{Pool, affinity};
 
-use super::case::{Case, Contender, FamilyName, OUTPUT_MAC, PAIR_FRAMES, PLACES, ROUTER_MAC};
+use super::case::{
+    BURSTS, Case, Contender, FamilyName, OUTPUT_MAC, PAIR_FRAMES, PLACES, ROUTER_MAC,
+};
 use super::table::Routes;
+use crate::machine;
+use crate::peers::dpdk::{self as library, Variant};
 
 #[repr(C)]
 struct Forwarder {
@@ -26,13 +32,11 @@ struct Pair {
     _not_send: PhantomData<*mut u8>,
 }
 
-// SAFETY: the declarations repeat shim/forward.c and shim/dpdk.c; the library is linked by build.rs.
+// SAFETY: the declarations repeat shim/forward.c; the library is linked by build.rs.
 unsafe extern "C" {
-    fn shim_start(cpu: u32, megabytes: u32) -> c_int;
-    fn forward_open(kind: c_int, routes: u32, own_mac: *const u8) -> *mut Forwarder;
+    fn forward_open(table: *const library::Peer, burst: u32, own_mac: *const u8) -> *mut Forwarder;
     fn forward_close(forwarder: *mut Forwarder);
     fn forward_nexthop(forwarder: *mut Forwarder, id: u32, macs: *const u8, port: u32, mtu: u32);
-    fn forward_route(forwarder: *mut Forwarder, addr: *const u8, len: u8, nexthop: u32) -> c_int;
     fn forward_frames(
         forwarder: *mut Forwarder,
         base: *mut u8,
@@ -46,38 +50,56 @@ unsafe extern "C" {
     fn pair_device(pair: *mut Pair, forwarder: *mut Forwarder);
     fn pair_stop(pair: *mut Pair);
     fn pair_fill(pair: *mut Pair, forwarder: *mut Forwarder);
-    fn pair_tester(pair: *mut Pair, macs: *const u8, is_inet: c_int, frames: u64) -> u64;
+    fn pair_tester(
+        pair: *mut Pair,
+        macs: *const u8,
+        is_inet: c_int,
+        burst: u32,
+        frames: u64,
+    ) -> u64;
 }
 
-/// Memory for the tables of one case.
-const MEGABYTES: u32 = 1536;
-static STARTED: OnceLock<bool> = OnceLock::new();
-
-/// The peers of a case. LPM is left out with a full table, which takes it minutes to build.
+/// The peers of a case: every library that holds its table, in bursts of both sizes.
 ///
 /// # Errors
-/// When DPDK does not start or refuses a route.
+/// When DPDK does not start.
 pub fn forwarders(case: &Case, routes: &Routes) -> Result<Vec<Box<dyn Contender>>> {
     start()?;
-    let kinds: &[(c_int, &'static str)] = match (case.family, case.is_full) {
-        (FamilyName::Inet, false) => &[(0, "DPDK rte_fib"), (1, "DPDK rte_lpm")],
-        (FamilyName::Inet, true) => &[(0, "DPDK rte_fib")],
-        (FamilyName::Inet6, false) => &[(2, "DPDK rte_fib6"), (3, "DPDK rte_lpm6")],
-        (FamilyName::Inet6, true) => &[(2, "DPDK rte_fib6")],
-    };
     let mut all: Vec<Box<dyn Contender>> = Vec::new();
-    for &(kind, name) in kinds {
-        all.push(Box::new(Dpdk::new(kind, name, case, routes)?));
+    for &variant in variants(case.family) {
+        let Some(table) = table(variant, case.family, routes) else { continue };
+        for burst in BURSTS {
+            all.push(Box::new(Dpdk::new(table.clone(), burst, case, routes)?));
+        }
     }
     Ok(all)
 }
 
 fn start() -> Result<()> {
-    let cpu = std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32 - 1);
-    // SAFETY: called once, on the thread that measures.
-    let started = *STARTED.get_or_init(|| unsafe { shim_start(cpu, MEGABYTES) } == 1);
-    ensure!(started, "DPDK does not start: is there {MEGABYTES} MB of free memory?");
+    let has_started = library::start(machine::last_cpu());
+    ensure!(has_started, "DPDK does not start: are there 2 GB of free memory?");
     Ok(())
+}
+
+fn variants(family: FamilyName) -> &'static [Variant] {
+    match family {
+        FamilyName::Inet => library::INET,
+        FamilyName::Inet6 => library::INET6,
+    }
+}
+
+/// A table of the case's routes; `None` where the library cannot hold them, or takes minutes.
+fn table(variant: Variant, family: FamilyName, routes: &Routes) -> Option<Rc<library::Dpdk>> {
+    fn dump<F: Family>(prefixes: &[Prefix<F>], routes: &Routes) -> Dump<F> {
+        let numbered = |&prefix: &Prefix<F>| (prefix, NexthopId(routes.gateway(prefix)));
+        Dump::new(prefixes.iter().map(numbered).collect())
+    }
+    let table = match family {
+        FamilyName::Inet if variant.is_too_slow_for(routes.inet.len()) => None,
+        FamilyName::Inet => library::Dpdk::inet(variant, &dump(&routes.inet, routes)),
+        FamilyName::Inet6 => library::Dpdk::inet6(variant, &dump(&routes.inet6, routes)),
+    };
+    table.map(Rc::new)
 }
 
 /// A pointer that goes to the device's thread.
@@ -93,15 +115,18 @@ impl<T> Shared<T> {
     }
 }
 
-/// Two cores over rings: nanoseconds per frame.
+/// Two cores over rings, `burst` frames at a time on both: nanoseconds per frame, with the library of
+/// 4-byte entries.
 ///
 /// # Errors
 /// When DPDK does not start, or frames are forwarded wrongly.
-pub fn pair(case: &Case, (tester_core, device_core): (usize, usize)) -> Result<f64> {
+pub fn pair(case: &Case, burst: usize, cores: (usize, usize)) -> Result<f64> {
     start()?;
     let routes = Routes::two();
     let is_inet = case.family == FamilyName::Inet;
-    let mut dpdk = Dpdk::new(if is_inet { 0 } else { 2 }, "DPDK", case, &routes)?;
+    let widest = variants(case.family).iter().max_by_key(|variant| variant.nexthop_bits());
+    let table = widest.and_then(|variant| table(*variant, case.family, &routes));
+    let mut dpdk = Dpdk::new(table.context("DPDK refuses two routes")?, burst, case, &routes)?;
     let mut frames = case.frames(&routes);
     frames.iter_mut().for_each(|bytes| bytes[6..12].copy_from_slice(&ROUTER_MAC.0));
     dpdk.fill(&frames);
@@ -114,15 +139,15 @@ pub fn pair(case: &Case, (tester_core, device_core): (usize, usize)) -> Result<f
     let (rings, forwarder) = (Shared(pair), Shared(dpdk.forwarder));
     let test = |frames: u64| {
         // SAFETY: the pair is open; this thread alone is the tester; 24 bytes are read.
-        unsafe { pair_tester(pair, macs.as_ptr(), c_int::from(is_inet), frames) }
+        unsafe { pair_tester(pair, macs.as_ptr(), c_int::from(is_inet), burst as u32, frames) }
     };
     let (ns, wrong) = std::thread::scope(|scope| {
         scope.spawn(move || {
-            let _ = affinity::pin_current_thread(device_core);
+            let _ = affinity::pin_current_thread(cores.1);
             // SAFETY: both stay open until this thread is joined.
             unsafe { pair_device(rings.get(), forwarder.get()) };
         });
-        let _ = affinity::pin_current_thread(tester_core);
+        let _ = affinity::pin_current_thread(cores.0);
         let mut wrong = test(PAIR_FRAMES / 10);
         let start = Instant::now();
         wrong += test(PAIR_FRAMES);
@@ -138,7 +163,9 @@ pub fn pair(case: &Case, (tester_core, device_core): (usize, usize)) -> Result<f
 }
 
 struct Dpdk {
-    name: &'static str,
+    name: String,
+    /// What the forwarder looks up in.
+    _table: Rc<library::Dpdk>,
     forwarder: *mut Forwarder,
     /// The frames' memory comes from the same pool as the router's, for equal pages.
     buffers: Buffers,
@@ -153,13 +180,12 @@ struct Buffers {
 }
 
 impl Dpdk {
-    fn new(kind: c_int, name: &'static str, case: &Case, routes: &Routes) -> Result<Self> {
-        let len = if case.family == FamilyName::Inet { 60 } else { 62 };
-        let count =
-            if case.family == FamilyName::Inet { routes.inet.len() } else { routes.inet6.len() };
-        // SAFETY: the pointer is read for six bytes during the call.
-        let forwarder = unsafe { forward_open(kind, count as u32, ROUTER_MAC.0.as_ptr()) };
-        ensure!(!forwarder.is_null(), "{name}: no memory for its table");
+    fn new(table: Rc<library::Dpdk>, burst: usize, case: &Case, routes: &Routes) -> Result<Self> {
+        let name = format!("DPDK {}, bursts of {burst}", table.variant().name());
+        // SAFETY: the table lives as long as the forwarder; six bytes are read during the call.
+        let forwarder =
+            unsafe { forward_open(table.as_peer(), burst as u32, ROUTER_MAC.0.as_ptr()) };
+        ensure!(!forwarder.is_null(), "{name}: no memory");
         let mut macs = [0; 12];
         macs[..6].copy_from_slice(&ROUTER_MAC.0);
         macs[6..].copy_from_slice(&OUTPUT_MAC.0);
@@ -167,37 +193,9 @@ impl Dpdk {
             // SAFETY: `forwarder` is open; twelve bytes are read.
             unsafe { forward_nexthop(forwarder, gateway, macs.as_ptr(), 1, 1500) };
         }
+        let len = if case.family == FamilyName::Inet { 60 } else { 62 };
         let buffers = Self::buffers(case)?;
-        let dpdk = Self { name, forwarder, buffers, stride: case.stride, len };
-        match case.family {
-            FamilyName::Inet => {
-                let wide = |addr: u32| {
-                    let mut bytes = [0; 16];
-                    bytes[..4].copy_from_slice(&addr.to_be_bytes());
-                    bytes
-                };
-                routes.inet.iter().try_for_each(|&prefix| {
-                    dpdk.add((wide(prefix.addr()), prefix.len()), routes.gateway(prefix))
-                })?;
-            }
-            FamilyName::Inet6 => {
-                routes.inet6.iter().try_for_each(|&prefix| {
-                    let addr = prefix.addr().to_be_bytes();
-                    dpdk.add((addr, prefix.len()), routes.gateway(prefix))
-                })?;
-            }
-        }
-        Ok(dpdk)
-    }
-
-    fn add(&self, (addr, len): ([u8; 16], u8), nexthop: u32) -> Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        // SAFETY: `forwarder` is open; 16 bytes are read.
-        let failed = unsafe { forward_route(self.forwarder, addr.as_ptr(), len, nexthop) };
-        ensure!(failed >= 0, "{}: route refused ({failed})", self.name);
-        Ok(())
+        Ok(Self { name, _table: table, forwarder, buffers, stride: case.stride, len })
     }
 
     fn buffers(case: &Case) -> Result<Buffers> {
@@ -209,7 +207,7 @@ impl Dpdk {
 
 impl Contender for Dpdk {
     fn name(&self) -> &str {
-        self.name
+        &self.name
     }
 
     fn origin(&self) -> &'static str {

@@ -43,15 +43,20 @@ impl Memory {
             head[..12].copy_from_slice(&macs);
             if self.is_inet {
                 head[22] -= 1;
-                // RFC 1624: the TTL is the high byte of its word.
-                let sum = u32::from(u16::from_be_bytes([head[24], head[25]])) + 0x0100;
-                let sum = (sum + (sum >> 16)) as u16;
+                let sum = one_hop_less(u16::from_be_bytes([head[24], head[25]]));
                 head[24..26].copy_from_slice(&sum.to_be_bytes());
             } else {
                 head[21] -= 1;
             }
         }
     }
+}
+
+/// The IPv4 checksum after the TTL, the high byte of its word, went down by one (RFC 1624); never
+/// 0xffff, as no checksum that is computed from a header is.
+fn one_hop_less(checksum: u16) -> u16 {
+    let sum = u32::from(checksum) + 0x0100;
+    (sum + u32::from(sum >= 0xffff)) as u16
 }
 
 impl Contender for Memory {
@@ -78,5 +83,32 @@ impl Contender for Memory {
 
     fn frames(&mut self) -> Vec<Vec<u8>> {
         self.frames.iter().map(|frame| frame.to_vec()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fwdlab_wire::ipv4;
+
+    use super::*;
+
+    #[test]
+    fn a_checksum_with_one_hop_less_is_the_one_of_that_header() {
+        let mut bytes = [0; 20];
+        let mut seen = 0;
+        for source in 0..=0xffff {
+            let mut packet = ipv4::Packet::prepare(&mut bytes[..], 20).unwrap();
+            packet.set_source(source);
+            packet.set_ttl(9);
+            packet.fill_checksum();
+            let before = u16::from_be_bytes([bytes[10], bytes[11]]);
+            let mut packet = ipv4::Packet::prepare(&mut bytes[..], 20).unwrap();
+            packet.set_source(source);
+            packet.set_ttl(8);
+            packet.fill_checksum();
+            assert_eq!(one_hop_less(before), u16::from_be_bytes([bytes[10], bytes[11]]));
+            seen += usize::from(before == 0xfeff);
+        }
+        assert!(seen > 0, "the checksum whose sum is all ones was among them");
     }
 }

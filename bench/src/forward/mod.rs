@@ -20,18 +20,20 @@ mod tester;
 mod turn;
 mod workers;
 
+use crate::machine;
 pub use arguments::Arguments;
 use arguments::Part;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use fwdlab_fib::bench::{Ratio, median};
 use fwdlab_port::{affinity, beat};
 
-use case::{Case, Contender};
+use case::{Case, Contender, SHORT, Table};
 use report::{Figure, HEADINGS, Report};
 use table::Routes;
-use turn::{LAPS, Turn, median};
+use turn::{LAPS, ns_per_frame};
 
 /// How long processors are warmed up.
 const WARM_UP: Duration = Duration::from_secs(1);
@@ -51,6 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     // Before anything pins this thread.
     let cores = affinity::allowed_cores();
+    machine::last_cpu();
     warm_up();
     for (part, heading) in Part::ALL.into_iter().zip(HEADINGS).filter(|(part, _)| is_wanted(part)) {
         report.begin(heading);
@@ -87,9 +90,16 @@ fn each_case(
     measure: Measure,
 ) -> Result<()> {
     let two = Routes::two();
+    let short = full.map(|routes| routes.up_to(SHORT));
     for case in Case::all(full.is_some()).iter().filter(|case| arguments.wants(&case.name())) {
-        let routes = full.filter(|_| case.is_full).unwrap_or(&two);
-        measure(case, routes, arguments, report)?;
+        let routes = match case.table {
+            Table::Two => Some(&two),
+            Table::Full => full,
+            Table::Short => short.as_ref(),
+        };
+        if let Some(routes) = routes {
+            measure(case, routes, arguments, report)?;
+        }
     }
     Ok(())
 }
@@ -121,7 +131,7 @@ fn measure(case: &Case, routes: &Routes, arguments: &Arguments, report: &mut Rep
     for round in 0..=arguments.rounds {
         for turn in 0..contenders.len() {
             let which = (turn + round) % turns.len();
-            let taken = Turn::of(beat::now, || timed(contenders[which].as_mut(), &frames));
+            let taken = turn::of(beat::now, || timed(contenders[which].as_mut(), &frames));
             if round > 0 {
                 turns[which].push(taken);
             }
@@ -133,8 +143,8 @@ fn measure(case: &Case, routes: &Routes, arguments: &Arguments, report: &mut Rep
             family: case.family.name(),
             origin: contender.origin(),
             name: contender.name().to_owned(),
-            ns_per_frame: Turn::ns_per_frame(of_this),
-            ratio: Turn::ratio(of_this, &turns[0]),
+            ns_per_frame: ns_per_frame(of_this),
+            ratio: Ratio::of(&turns[0], of_this),
             beats_ns: of_this.iter().map(|turn| turn.beat_ns).collect(),
         });
     }
@@ -151,8 +161,8 @@ fn measure_stages(
     let frames = case.frames(routes);
     let parts = stages::Stages::measure(case, routes, &frames)?;
     let mut router = ours::Router::new(case, routes)?;
-    let times = (0..=arguments.rounds).map(|_| timed(&mut router, &frames)).skip(1).collect();
-    let router_ns = median(times);
+    let times = (0..=arguments.rounds).map(|_| timed(&mut router, &frames)).skip(1);
+    let router_ns = median(&times.collect::<Vec<_>>());
     let rest = router_ns - parts.rings - parts.heads - parts.lookup;
     report.line(&serde_json::json!({
         "case": case.name(), "family": case.family.name(), "origin": "fwdlab", "name": "parts",

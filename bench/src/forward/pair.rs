@@ -8,14 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use fwdlab_port::{Batch, Frame, Pool, Port, affinity, pingpong, ring};
+use fwdlab_fib::bench::{Ratio, Run, median};
+use fwdlab_port::ring::RingPort;
+use fwdlab_port::{Batch, Counters, Frame, Pool, Port, affinity, pingpong, ring};
 use fwdlab_router::Overflow;
+use fwdlab_wire::MacAddr;
 
-use super::case::{Case, FamilyName, OUTPUT_MAC, PAIR_FRAMES, PLACES, ROUTER_MAC};
+use super::case::{BURSTS, Case, FamilyName, OUTPUT_MAC, PAIR_FRAMES, PLACES, ROUTER_MAC, Table};
 use super::report::{Figure, Report};
 use super::table::Routes;
-use super::turn::{Turn, beat_on, turn};
-use super::{Arguments, dpdk, median, ours};
+use super::turn::{beat_on, ns_per_frame, turn};
+use super::{Arguments, dpdk, ours};
 
 /// Frames that circulate; the rings hold all of them.
 const FLOWS: usize = 2000;
@@ -30,42 +33,47 @@ pub fn run(arguments: &Arguments, cores: &[usize], report: &mut Report) -> Resul
     ensure!(cores.len() >= 2, "two cores are needed, there are {}", cores.len());
     let mut trips = Vec::new();
     for family in [FamilyName::Inet, FamilyName::Inet6] {
-        let case = Case { family, is_full: false, flows: FLOWS, stride: 2112 };
+        let case = Case { family, table: Table::Two, flows: FLOWS, stride: 2112 };
         let name = format!("two cores, {}, 2 routes, {FLOWS} frames over rings", family.name());
         if !arguments.wants(&name) {
             continue;
         }
-        let (mut times, mut peers) = (Vec::new(), Vec::new());
+        let ends = (cores[0], cores[1]);
+        let (mut ours, mut peers) = (BURSTS.map(|_| Vec::new()), BURSTS.map(|_| Vec::new()));
         for _ in 0..arguments.rounds {
             trips.push(pingpong::measure(cores[0], cores[1])?.median_ns);
             let beat = || beat_on(cores[1]);
-            times.push(turn(beat, || measure_ours(&case, (cores[0], cores[1])))?);
-            if cfg!(dpdk) && !arguments.alone {
-                peers.push(turn(beat, || dpdk::pair(&case, (cores[0], cores[1])))?);
+            for (which, burst) in BURSTS.into_iter().enumerate() {
+                ours[which].push(turn(beat, || measure_ours(&case, burst, ends))?);
+                if cfg!(dpdk) && !arguments.alone {
+                    peers[which].push(turn(beat, || dpdk::pair(&case, burst, ends))?);
+                }
             }
         }
-        let figure = |origin, contender: &str, turns: &[Turn]| Figure {
-            case: name.clone(),
-            family: family.name(),
-            origin,
-            name: contender.into(),
-            ns_per_frame: Turn::ns_per_frame(turns),
-            ratio: Turn::ratio(turns, &times),
-            beats_ns: turns.iter().map(|turn| turn.beat_ns).collect(),
-        };
-        report.figure(figure("fwdlab", "router", &times));
-        if !peers.is_empty() {
-            report.figure(figure("peer", PEER, &peers));
+        for (which, burst) in BURSTS.into_iter().enumerate() {
+            let figure = |origin, contender: &str, turns: &[Run]| Figure {
+                case: format!("{name}, bursts of {burst}"),
+                family: family.name(),
+                origin,
+                name: contender.to_owned(),
+                ns_per_frame: ns_per_frame(turns),
+                ratio: Ratio::of(&ours[which], turns),
+                beats_ns: turns.iter().map(|turn| turn.beat_ns).collect(),
+            };
+            report.figure(figure("fwdlab", "router", &ours[which]));
+            if !peers[which].is_empty() {
+                report.figure(figure("peer", PEER, &peers[which]));
+            }
         }
     }
     report.note(format!(
         "A cache line from one core to the other and back took {:.0} ns (median of the rounds).",
-        median(trips)
+        median(&trips)
     ));
     Ok(())
 }
 
-const PEER: &str = "DPDK rte_ring, rte_fib";
+const PEER: &str = "DPDK rte_ring, rte_fib 4 bytes";
 
 /// What the tester does to frames.
 struct Restorer {
@@ -103,12 +111,48 @@ impl Restorer {
     }
 }
 
-/// The router: nanoseconds per frame.
-fn measure_ours(case: &Case, (tester_core, device_core): (usize, usize)) -> Result<f64> {
+/// A port that takes no more than so many frames at a time, as a peer does.
+struct Bursts {
+    port: RingPort,
+    most: usize,
+}
+
+impl Port for Bursts {
+    #[inline]
+    fn receive(&mut self, batch: &mut Batch) -> usize {
+        self.port.receive_most(batch, self.most)
+    }
+
+    #[inline]
+    fn send(&mut self, batch: &mut Batch) -> usize {
+        self.port.send(batch)
+    }
+
+    fn mac(&self) -> MacAddr {
+        self.port.mac()
+    }
+
+    fn mtu(&self) -> usize {
+        self.port.mtu()
+    }
+
+    fn counters(&self) -> Counters {
+        self.port.counters()
+    }
+}
+
+/// The router, `burst` frames at a time on both cores: nanoseconds per frame.
+fn measure_ours(
+    case: &Case,
+    burst: usize,
+    (tester_core, device_core): (usize, usize),
+) -> Result<f64> {
     let routes = Routes::two();
     let mut router = ours::configured(&routes)?;
     let (mut out, device_0) = ring::pair(PLACES);
-    let (device_1, mut back) = ring::pair(PLACES);
+    let (device_1, back) = ring::pair(PLACES);
+    let [device_0, device_1, mut back] =
+        [device_0, device_1, back].map(|port| Bursts { port, most: burst });
     let worker = router.worker([(0, device_0), (1, device_1)])?;
     let mut worker = worker.with_overflow(Overflow::Wait);
     let pool = Pool::new(case.pool())?;

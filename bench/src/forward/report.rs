@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use fwdlab_fib::bench::Ratio;
 
 use crate::{Format, machine};
 
@@ -18,9 +19,9 @@ pub struct Figure {
     pub origin: &'static str,
     pub name: String,
     pub ns_per_frame: f64,
-    /// Median over the rounds of this contender's time by the router's: by so much the router is
-    /// faster.
-    pub ratio: f64,
+    /// This contender's time by the router's: by so much the router is faster. `None` without a
+    /// comparison.
+    pub ratio: Option<Ratio>,
     /// The measured core's beat in each round, in ns; empty where it was not measured.
     pub beats_ns: Vec<f64>,
 }
@@ -82,10 +83,15 @@ impl Report {
         match self.format {
             Format::Json => self.line(&serde_json::json!({
                 "case": case, "family": family, "origin": origin, "name": name, "mpps": mpps,
-                "ns_per_frame": ns_per_frame, "router_is_faster_by": ratio, "beats_ns": beats_ns,
+                "ns_per_frame": ns_per_frame, "beats_ns": beats_ns,
+                "router_is_faster_by": ratio.map(|ratio| ratio.median),
+                "low": ratio.map(|ratio| ratio.low), "high": ratio.map(|ratio| ratio.high),
+                "rounds_counted": ratio.map(|ratio| ratio.counted),
+                "rounds": ratio.map(|ratio| ratio.rounds),
             })),
             Format::Text => {
-                say(&format!("{case:<58} {name:<24} {mpps:>8.1} {ns_per_frame:>8.2} {ratio:>7.2}"));
+                let ratio = ratio.map_or_else(|| "-".into(), |ratio| ratio.to_string());
+                say(&format!("{case:<60} {name:<38} {mpps:>8.1} {ns_per_frame:>8.2} {ratio:>19}"));
             }
         }
         self.figures.push(figure);
@@ -156,16 +162,19 @@ fn opening() -> String {
          Written by `cargo xtask bench forward --write docs/forwarding-benchmarks.md`; do not edit \
          it. Parts can be measured again alone with `--parts` and `--only`.\n\n\
          - Processor: {}\n- Compiler: {}\n- Peer: {}\n\n\
-         The router against a forwarder of our own in DPDK's manner (bursts of 32, prefetch, one \
-         bulk lookup a burst, rte_fib with AVX-512 or rte_lpm). Both do what RFC 1812 and RFC 8200 \
+         The router against a forwarder of our own in DPDK's manner (bursts of 32 and of 256, \
+         prefetch, one bulk lookup a burst: rte_fib in every entry size with AVX-512, rte_lpm). \
+         Both do what RFC 1812 and RFC 8200 \
          ask for: destination MAC, version, lengths, IPv4 checksum, TTL, address classes, MTU; \
          lookup; MAC addresses, TTL and checksum rewritten; and both must make the same frames of \
          the same frames. The router runs as it is used, with its worker, rings and counters; the \
          peer's queues on one core are plain arrays. Smallest UDP frames (64 bytes with FCS in IPv4, \
          66 in IPv6). Contenders take turns in rounds; ratios are the median over the rounds of the \
-         contender's time by the router's: above 1 the router is faster. `header rewrite alone` \
+         contender's time by the router's, with the interval of that median (sign test, at least \
+         95 % from six rounds on): above 1 the router is faster. `header rewrite alone` \
          fetches and edits each header without check, lookup, queue or counter: what memory \
-         allows. A full table is that of `--routes`, spread over {} gateways.\n",
+         allows. A full table is that of `--routes`, spread over {} gateways; up to /24 it is one \
+         that 1-byte entries hold too.\n",
         machine::processor(),
         machine::compiler(),
         option_env!("FWDLAB_DPDK_VERSION")
@@ -181,16 +190,20 @@ fn summary(figures: &[Figure]) -> Option<String> {
     cases.dedup();
     let best = |case: &&str| {
         let of_case = peers.iter().filter(|figure| figure.case == *case);
-        of_case.map(|figure| figure.ratio).min_by(f64::total_cmp)
+        of_case.filter_map(|figure| figure.ratio).min_by(|a, b| a.median.total_cmp(&b.median))
     };
-    let ratios: Vec<(f64, &str)> =
+    let ratios: Vec<(Ratio, &str)> =
         cases.iter().filter_map(|case| Some((best(case)?, *case))).collect();
-    let (lowest, case) = ratios.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let mean = (ratios.iter().map(|ratio| ratio.0.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    let (lowest, case) = ratios.iter().min_by(|a, b| a.0.median.total_cmp(&b.0.median))?;
+    let logs: f64 = ratios.iter().map(|ratio| ratio.0.median.ln()).sum();
+    let mean = (logs / ratios.len() as f64).exp();
+    let below = ratios.iter().filter(|ratio| ratio.0.median < 1.0).count();
+    let all: Vec<Ratio> = peers.iter().filter_map(|figure| figure.ratio).collect();
     Some(format!(
         "The router against the best peer of each case: geometric mean {mean:.2}x over {} cases, \
-         lowest {lowest:.2}x ({case}).\n\n",
-        ratios.len()
+         {below} of them below 1.0, lowest {lowest} ({case}). {}\n\n",
+        ratios.len(),
+        Ratio::share(&all).unwrap_or_default(),
     ))
 }
 
@@ -202,10 +215,7 @@ fn table(figures: &[Figure]) -> String {
         // The name of a case stands once.
         let case = if figure.case == last { "" } else { figure.case.as_str() };
         last = &figure.case;
-        let ratio = match figure.ratio {
-            ratio if ratio.is_finite() => format!("{ratio:.2}"),
-            _ => "-".to_owned(),
-        };
+        let ratio = figure.ratio.map_or_else(|| "-".to_owned(), |ratio| ratio.to_string());
         let (name, mpps, ns) = (&figure.name, figure.mpps(), figure.ns_per_frame);
         let _ = writeln!(out, "| {case} | {name} | {mpps:.1} | {ns:.2} | {ratio} |");
     }
@@ -214,7 +224,13 @@ fn table(figures: &[Figure]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use fwdlab_fib::bench::Run;
+
     use super::*;
+
+    fn run(rate: f64) -> Run {
+        Run { rate, beat_ns: 1000.0 }
+    }
 
     fn figure(case: &str, origin: &'static str, ratio: f64) -> Figure {
         Figure {
@@ -223,7 +239,7 @@ mod tests {
             origin,
             name: origin.into(),
             ns_per_frame: 5.0 * ratio,
-            ratio,
+            ratio: Ratio::of(&[run(ratio)], &[run(1.0)]),
             beats_ns: Vec::new(),
         }
     }
@@ -237,9 +253,12 @@ mod tests {
             figure("b", "peer", 1.0),
         ];
         let text = summary(&figures).unwrap();
-        assert!(text.contains("mean 1.10x over 2 cases, lowest 1.00x (b)"), "{text}");
+        let wanted = "mean 1.10x over 2 cases, 0 of them below 1.0, lowest 1.00 [1.00, 1.00] (b). \
+                      The ratios rest on 100 % of the rounds";
+        assert!(text.contains(wanted), "{text}");
         assert!(summary(&figures[..1]).is_none());
-        assert!(table(&figures).contains("| a | fwdlab | 200.0 | 5.00 | 1.00 |\n|  | peer |"));
+        let wanted = "| a | fwdlab | 200.0 | 5.00 | 1.00 [1.00, 1.00] |\n|  | peer |";
+        assert!(table(&figures).contains(wanted));
     }
 
     #[test]

@@ -59,6 +59,15 @@ impl Routes {
         Ok(routes)
     }
 
+    /// Without prefixes longer than `longest`.
+    pub fn up_to(&self, longest: u8) -> Self {
+        Self {
+            inet: self.inet.iter().copied().filter(|prefix| prefix.len() <= longest).collect(),
+            inet6: self.inet6.iter().copied().filter(|prefix| prefix.len() <= longest).collect(),
+            gateways: self.gateways,
+        }
+    }
+
     /// The number of a prefix's gateway, from 1: a hash (Knuth, vol. 3, section 6.4), so that
     /// neighbours differ.
     pub fn gateway<F: Family>(&self, prefix: Prefix<F>) -> u32 {

@@ -8,6 +8,7 @@
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, ensure};
+use fwdlab_fib::bench::{Ratio, Run};
 use fwdlab_port::ring::RingPort;
 use fwdlab_port::{Batch, Clock, Pool, Port, affinity, beat, ring};
 use fwdlab_router::{Overflow, Worker};
@@ -16,7 +17,8 @@ use fwdlab_traffic::{FlowSet, Load, Order, Receiver, Sender, Stream, Tester, Tra
 use super::case::{FamilyName, ROUTER_MAC};
 use super::report::{Figure, Report};
 use super::table::Routes;
-use super::{Arguments, median, ours};
+use super::turn::ns_per_frame;
+use super::{Arguments, ours};
 
 /// Frames that circulate, a whole number of batches.
 const FRAMES: usize = 2048;
@@ -41,26 +43,27 @@ pub fn run(arguments: &Arguments, cores: &[usize], report: &mut Report) -> Resul
                 continue;
             }
             let mut circuit = Circuit::new(TrafficPlan::new(vec![Stream::new(flows)]))?;
-            let (mut rounds, mut beats_ns) = (Vec::new(), Vec::new());
+            let mut turns = [Vec::new(), Vec::new(), Vec::new()];
             for round in 0..=arguments.rounds {
                 let before = beat::now();
                 let times = circuit.measure()?;
+                let beat_ns = beat::now().max(before);
                 if round > 0 {
-                    rounds.push(times);
-                    beats_ns.push(beat::now().max(before));
+                    for (of_this, ns) in turns.iter_mut().zip(times) {
+                        of_this.push(Run { rate: 1000.0 / ns, beat_ns });
+                    }
                 }
             }
             let names = ["generator", "router", "receiver"];
-            for (which, name) in names.into_iter().enumerate() {
-                let of = |which: usize| rounds.iter().map(move |times: &[f64; 3]| times[which]);
+            for (name, of_this) in names.into_iter().zip(&turns) {
                 report.figure(Figure {
                     case: case.clone(),
                     family: family.name(),
                     origin: "fwdlab",
                     name: name.into(),
-                    ns_per_frame: median(of(which).collect()),
-                    ratio: median(of(which).zip(of(1)).map(|(own, router)| own / router).collect()),
-                    beats_ns: beats_ns.clone(),
+                    ns_per_frame: ns_per_frame(of_this),
+                    ratio: Ratio::of(&turns[1], of_this),
+                    beats_ns: of_this.iter().map(|turn| turn.beat_ns).collect(),
                 });
             }
         }

@@ -4,14 +4,15 @@
 use std::sync::Barrier;
 
 use anyhow::{Result, anyhow, ensure};
+use fwdlab_fib::bench::Ratio;
 use fwdlab_port::affinity;
 
-use super::case::{Case, Contender, FamilyName};
+use super::Arguments;
+use super::case::{Case, Contender, FamilyName, Table};
 use super::ours::Router;
 use super::report::{Figure, Report};
 use super::table::Routes;
-use super::turn::{Turn, beat_on, turn};
-use super::{Arguments, LAPS};
+use super::turn::{LAPS, beat_on, ns_per_frame, turn};
 
 /// Renewals of the frames in one measurement, each for [`LAPS`] laps: some 100 ms.
 const RENEWALS: usize = 20;
@@ -23,7 +24,7 @@ const RENEWALS: usize = 20;
 pub fn run(arguments: &Arguments, cores: &[usize], report: &mut Report) -> Result<()> {
     ensure!(cores.len() >= 2, "two cores are needed, there are {}", cores.len());
     for family in [FamilyName::Inet, FamilyName::Inet6] {
-        let case = Case { family, is_full: false, flows: 2000, stride: 2112 };
+        let case = Case { family, table: Table::Two, flows: 2000, stride: 2112 };
         let name = format!("workers, {}, 2 routes, 2000 flows", family.name());
         if !arguments.wants(&name) {
             continue;
@@ -35,23 +36,24 @@ pub fn run(arguments: &Arguments, cores: &[usize], report: &mut Report) -> Resul
                 turns.push(turn(|| beat_on(cores[0]), time)?);
             }
         }
-        let gain = Turn::ratio(&alone, &together);
+        let gain = Ratio::of(&together, &alone);
         for (contender, turns) in [("1 worker", alone), ("2 workers", together)] {
             report.figure(Figure {
                 case: name.clone(),
                 family: family.name(),
                 origin: "fwdlab",
                 name: contender.into(),
-                ns_per_frame: Turn::ns_per_frame(&turns),
-                ratio: f64::NAN,
+                ns_per_frame: ns_per_frame(&turns),
+                ratio: None,
                 beats_ns: turns.iter().map(|turn| turn.beat_ns).collect(),
             });
         }
-        report.note(format!(
-            "{}: two workers forward {:.2} times what one does (median of the rounds).",
-            family.name(),
-            gain
-        ));
+        if let Some(gain) = gain {
+            report.note(format!(
+                "{}: two workers forward {gain} times what one does.",
+                family.name()
+            ));
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! DPDK's lookup libraries, called through the C shim in `shim/dpdk.c`.
 //!
-//! The only file of the bench with unsafe code: calls across the language border.
+//! With unsafe code: calls across the language border.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
@@ -11,8 +11,9 @@ use fwdlab_fib::algo::Dump;
 use fwdlab_fib::bench::{Contender, Keys, Origin};
 use fwdlab_fib::{Family, Inet, Inet6};
 
+/// A table on the other side of the language border.
 #[repr(C)]
-struct Peer {
+pub struct Peer {
     _opaque: [u8; 0],
     _not_send: PhantomData<*mut u8>,
 }
@@ -175,6 +176,16 @@ impl Drop for Dpdk {
 }
 
 impl Dpdk {
+    /// The library and its entries.
+    pub fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    /// The table, which lives as long as `self`.
+    pub fn as_peer(&self) -> *const Peer {
+        self.peer
+    }
+
     fn bytes(&self) -> usize {
         self.variant.layout.0 + self.groups * self.variant.layout.1
     }

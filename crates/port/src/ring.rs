@@ -62,6 +62,16 @@ impl RingPort {
         self.link.room(wanted)
     }
 
+    /// As [`Port::receive`], at most `most` frames.
+    #[inline]
+    pub fn receive_most(&mut self, batch: &mut Batch, most: usize) -> usize {
+        let before = batch.len();
+        let count = self.link.receive(batch, most);
+        self.counters.rx_frames += count as u64;
+        self.counters.rx_bytes += bytes_of(&batch[before..]);
+        count
+    }
+
     /// How many frames the direction out of this port holds.
     pub fn capacity(&self) -> usize {
         self.link.capacity()
@@ -71,11 +81,7 @@ impl RingPort {
 impl Port for RingPort {
     #[inline]
     fn receive(&mut self, batch: &mut Batch) -> usize {
-        let before = batch.len();
-        let count = self.link.receive(batch);
-        self.counters.rx_frames += count as u64;
-        self.counters.rx_bytes += bytes_of(&batch[before..]);
-        count
+        self.receive_most(batch, Batch::CAPACITY)
     }
 
     #[inline]

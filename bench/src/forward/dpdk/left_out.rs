@@ -9,6 +9,6 @@ pub fn forwarders(_: &Case, _: &Routes) -> Result<Vec<Box<dyn Contender>>> {
     Ok(Vec::new())
 }
 
-pub fn pair(_: &Case, _: (usize, usize)) -> Result<f64> {
+pub fn pair(_: &Case, _: usize, _: (usize, usize)) -> Result<f64> {
     Ok(f64::NAN)
 }

@@ -7,8 +7,7 @@
 //! for IPv6. Entries have 32 bits: a nexthop or a tbl8. What limits it: 64 MiB for the first
 //! level, and a tbl8 of 1 KiB for each part of the space with longer routes.
 //!
-//! Batches read entries 16 at a time and fetch them 64 addresses ahead, twice as far as `direct4`, whose
-//! cells are half as large.
+//! Batches read entries 16 at a time and fetch them 64 addresses ahead.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;

@@ -97,7 +97,7 @@ pub(super) fn table<F: BenchFamily>(
                     beats_ns: rates[index].iter().map(|run| run.beat_ns).collect(),
                     bytes: contender.memory_bytes(),
                     build_s: entries[index].build_s,
-                    ratio: base.and_then(|peer| rounds::ratio(&rates[index], &rates[peer])),
+                    ratio: base.and_then(|peer| Ratio::of(&rates[index], &rates[peer])),
                     best_peer: base.map_or_else(String::new, |p| contenders[p].name().to_string()),
                     auto: entries[index].auto,
                 }

@@ -19,6 +19,6 @@ pub use compare::{BenchPlan, Figure, Recipe};
 pub use contender::{Contender, Origin, Ours, depend};
 pub use families::Benched;
 pub use keys::{BenchFamily, Keys, Stream, spread_nexthop};
-pub use rounds::{Effort, Mode, Ratio, median};
+pub use rounds::{Effort, Mode, Ratio, Run, median, rate};
 pub use text::{lookup_section, update_section};
 pub use updates::{Part, UpdateFigure, UpdatePlan};

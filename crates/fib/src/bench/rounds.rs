@@ -53,8 +53,8 @@ const SLOW_ROUNDS: usize = 3;
 
 /// One run of one contender.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Run {
-    /// M lookups/s.
+pub struct Run {
+    /// Million lookups (or frames) a second.
     pub rate: f64,
     /// The longer of the beats before and after it, in ns.
     pub beat_ns: f64,
@@ -167,8 +167,8 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The median rate of some runs.
-pub(super) fn rate(runs: &[Run]) -> f64 {
+/// The median rate of some runs; 0 for none.
+pub fn rate(runs: &[Run]) -> f64 {
     median(&runs.iter().map(|run| run.rate).collect::<Vec<_>>())
 }
 
@@ -188,27 +188,49 @@ pub struct Ratio {
     pub rounds: usize,
 }
 
-/// The ratio of two contenders' rates, taken within each round: over those in which the core had one
-/// beat for both, unless these are too few. None without a round.
-pub(super) fn ratio(of: &[Run], to: &[Run]) -> Option<Ratio> {
-    let rounds = || of.iter().zip(to);
-    let is_alike =
-        |a: &Run, b: &Run| a.beat_ns.max(b.beat_ns) <= a.beat_ns.min(b.beat_ns) * SAME_BEAT;
-    let alike: Vec<f64> =
-        rounds().filter(|(a, b)| is_alike(a, b)).map(|(a, b)| a.rate / b.rate).collect();
-    let mut counted = match alike.len() >= FEWEST {
-        true => alike,
-        false => rounds().map(|(a, b)| a.rate / b.rate).collect(),
-    };
-    counted.sort_by(f64::total_cmp);
-    let outer = outside(counted.len());
-    Some(Ratio {
-        median: median(&counted),
-        low: *counted.get(outer)?,
-        high: *counted.get(counted.len().checked_sub(outer + 1)?)?,
-        counted: counted.len(),
-        rounds: rounds().count(),
-    })
+impl Ratio {
+    /// The ratio of two contenders' rates, taken within each round: over those in which the core had
+    /// one beat for both, unless these are too few. `None` without a round.
+    pub fn of(of: &[Run], to: &[Run]) -> Option<Self> {
+        let rounds = || of.iter().zip(to);
+        let is_alike =
+            |a: &Run, b: &Run| a.beat_ns.max(b.beat_ns) <= a.beat_ns.min(b.beat_ns) * SAME_BEAT;
+        let alike: Vec<f64> =
+            rounds().filter(|(a, b)| is_alike(a, b)).map(|(a, b)| a.rate / b.rate).collect();
+        let mut counted = match alike.len() >= FEWEST {
+            true => alike,
+            false => rounds().map(|(a, b)| a.rate / b.rate).collect(),
+        };
+        counted.sort_by(f64::total_cmp);
+        let outer = outside(counted.len());
+        Some(Self {
+            median: median(&counted),
+            low: *counted.get(outer)?,
+            high: *counted.get(counted.len().checked_sub(outer + 1)?)?,
+            counted: counted.len(),
+            rounds: rounds().count(),
+        })
+    }
+
+    /// On what share of the rounds some ratios rest, as a sentence; `None` without ratios.
+    pub fn share(ratios: &[Self]) -> Option<String> {
+        let counted: usize = ratios.iter().map(|ratio| ratio.counted).sum();
+        let rounds: usize = ratios.iter().map(|ratio| ratio.rounds).sum();
+        let share = 100.0 * counted as f64 / rounds as f64;
+        (rounds > 0).then(|| {
+            format!(
+                "The ratios rest on {share:.0} % of the rounds: those in which the core had one beat \
+                 for both sides."
+            )
+        })
+    }
+}
+
+impl fmt::Display for Ratio {
+    /// The median with its interval: `1.36 [1.31, 1.40]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.2} [{:.2}, {:.2}]", self.median, self.low, self.high)
+    }
 }
 
 /// So many of `n` sorted values on each side may lie outside the interval of their median, whose
@@ -240,14 +262,14 @@ mod tests {
         let of = runs(&[&slowed[..], &[(100.0, 1000.0)]].concat());
         let to = runs(&[(50.0, 1000.0); 5]);
         // Three rounds at one beat; the two others would make it 1.4.
-        let of_all = ratio(&of, &to).unwrap();
+        let of_all = Ratio::of(&of, &to).unwrap();
         assert_eq!((of_all.median, of_all.counted, of_all.rounds), (2.0, 3, 5));
         // Too few of them, or none measured: all count.
-        let median = |of: &[Run], to: &[Run]| ratio(of, to).map(|ratio| ratio.median);
+        let median = |of: &[Run], to: &[Run]| Ratio::of(of, to).map(|ratio| ratio.median);
         assert_eq!(median(&of[..3], &to[..3]), Some(2.0));
         assert_eq!(median(&runs(&slowed[..1]), &to[..1]), Some(1.4));
         assert_eq!(median(&runs(&[(8.0, 0.0); 4]), &runs(&[(2.0, 0.0); 4])), Some(4.0));
-        assert_eq!(ratio(&[], &to), None);
+        assert_eq!(Ratio::of(&[], &to), None);
     }
 
     #[test]
@@ -260,7 +282,7 @@ mod tests {
         }
         let run = |rate: u32| Run { rate: f64::from(rate), beat_ns: 1000.0 };
         let of: Vec<Run> = (1..=9).map(run).collect();
-        let ratio = ratio(&of, &[run(1); 9]).unwrap();
+        let ratio = Ratio::of(&of, &[run(1); 9]).unwrap();
         assert_eq!((ratio.low, ratio.median, ratio.high), (2.0, 5.0, 8.0));
     }
 

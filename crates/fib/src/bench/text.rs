@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Figure, Stream, UpdateFigure};
+use super::{Figure, Ratio, Stream, UpdateFigure};
 
 impl Figure {
     /// One line of JSON.
@@ -62,16 +62,9 @@ pub fn lookup_section(figures: &[Figure]) -> String {
     for contender in figures.iter().filter(|figure| figure.stream == first.stream) {
         let _ = writeln!(out, "{}", row(contender, figures));
     }
-    let ratios = || figures.iter().filter_map(|figure| figure.ratio);
-    let counted: usize = ratios().map(|ratio| ratio.counted).sum();
-    let rounds: usize = ratios().map(|ratio| ratio.rounds).sum();
-    if rounds > 0 {
-        let share = 100.0 * counted as f64 / rounds as f64;
-        let _ = writeln!(
-            out,
-            "\nThe ratios rest on {share:.0} % of the rounds: those in which the core had one beat for \
-             both sides."
-        );
+    let ratios: Vec<Ratio> = figures.iter().filter_map(|figure| figure.ratio).collect();
+    if let Some(share) = Ratio::share(&ratios) {
+        let _ = writeln!(out, "\n{share}");
     }
     out
 }
@@ -83,9 +76,7 @@ fn row(first: &Figure, section: &[Figure]) -> String {
             .iter()
             .find(|f| f.name == first.name && f.stream == stream.name())
             .map_or_else(String::new, |f| match f.ratio {
-                Some(to) => {
-                    format!("{} ({:.2} [{:.2}, {:.2}])", rate(f.mlps), to.median, to.low, to.high)
-                }
+                Some(to) => format!("{} ({to})", rate(f.mlps)),
                 None => rate(f.mlps),
             });
         let _ = write!(line, " {cell} |");

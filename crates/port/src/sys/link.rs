@@ -29,10 +29,11 @@ impl Link {
         count
     }
 
-    /// Appends to the batch what has arrived, as much as fits; returns how many.
+    /// Appends to the batch what has arrived, as much as fits but at most `most` frames; returns how
+    /// many.
     #[inline]
-    pub(crate) fn receive(&mut self, batch: &mut Batch) -> usize {
-        let count = self.into.ready(batch.room());
+    pub(crate) fn receive(&mut self, batch: &mut Batch, most: usize) -> usize {
+        let count = self.into.ready(batch.room().min(most));
         batch.fill_from(count, |place| {
             // SAFETY: `place` has room for `count <= batch.room()` frames, and as many are ready,
             // so that all of them are written.

@@ -12,7 +12,7 @@
 //!
 //! This is DIR-24-8 (Gupta, Lin, McKeown, "Routing lookups in hardware at memory access speeds",
 //! INFOCOM 1998) with half-size cells. Size decides the rate of random lookups: the 16 MiB of narrow
-//! cells stay in a large last-level cache, the 32 MiB of wide ones do not. Batches fetch cells ahead.
+//! cells stay in a large last-level cache, the 32 MiB of wide ones do not.
 //!
 //! Small tables have a first look at 16 bits besides. Batches take it as long as it answers at least
 //! half of what they ask, as with random addresses, of which most meet no route.
@@ -45,10 +45,10 @@ const PAGE_SHIFT: u32 = 16;
 const PAGES: usize = 1 << (u32::BITS - PAGE_SHIFT);
 /// The code of a /16 whose cells differ.
 const MORE: u32 = Wide::MAX;
+/// How many addresses ahead cells are fetched where they are not gathered.
+const AHEAD: usize = 2 * LANES;
 /// Addresses between two looks at what was left to the table behind.
 const STAGE: usize = 4 * LANES;
-/// How many addresses ahead cells are fetched.
-const AHEAD: usize = 2 * LANES;
 
 /// A code for each /16.
 type Pages = Cells<Wide, PAGES>;
@@ -65,12 +65,13 @@ struct Tables<W> {
 
 /// Lookups of some addresses, 16 at a time; then what their cells leave to the table behind.
 ///
-/// Cells are fetched ahead, between the lookups before: so that more of them are on their way than
-/// the processor finds by itself. Random traffic gains a factor of two, traffic in the nearest
-/// caches loses little. Note: we tried to fetch all cells of a batch first, which halved the rate
-/// of cached traffic; scalar loads into a buffer of codes, no faster and slower where many cells
-/// leave it to the table behind; and a smaller table behind a first level of 16 KiB (11 MB for a
-/// BGP table), whose second load cost more than its size gained.
+/// Where cells are gathered, the processor has several groups of 16 on their way by itself; where they
+/// are loaded one by one they are fetched ahead, between the lookups before. Note: we tried to fetch
+/// before a gather, too: a seventh slower where cells lie in the nearest caches, a tenth faster at best
+/// where they do not;
+/// scalar loads into the answers, whose escapes a second pass finds: alike in the nearest caches,
+/// slower by up to a half beyond; and a smaller table behind a first level of 16 KiB (11 MB for a BGP
+/// table), whose second load cost more than its size gained.
 #[inline(always)]
 fn batch<W: Width, C: Count>(
     tables: &Tables<W>,
@@ -78,11 +79,12 @@ fn batch<W: Width, C: Count>(
     answers: &mut [[NexthopId; LANES]],
 ) {
     let cells = tables.cells.as_array();
-    for first in addrs.iter().take(AHEAD / LANES) {
+    let (mut addrs, mut answers) = (addrs, answers);
+    let fetched = if C::HAS_AVX512 { 0 } else { AHEAD / LANES };
+    for first in addrs.iter().take(fetched) {
         cells::fetch_lanes::<W, _>(cells, first, |addr| addr);
     }
     let mut ahead = addrs.iter().skip(AHEAD / LANES);
-    let (mut addrs, mut answers) = (addrs, answers);
     // Note: zipped chunks are made by calls where nothing is optimised across crates.
     while !addrs.is_empty() && !answers.is_empty() {
         let count = addrs.len().min(answers.len()).min(STAGE / LANES);
@@ -93,7 +95,9 @@ fn batch<W: Width, C: Count>(
         // a list of positions, which was a few per cent slower.
         let mut left = 0u64;
         for (chunk, addrs) in stage.iter().enumerate() {
-            if let Some(next) = ahead.next() {
+            if !C::HAS_AVX512
+                && let Some(next) = ahead.next()
+            {
                 cells::fetch_lanes::<W, _>(cells, next, |addr| addr);
             }
             let (codes, bits) = cells::load_lanes::<W, C, _>(cells, addrs);

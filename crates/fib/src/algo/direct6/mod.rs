@@ -21,9 +21,9 @@
 //! Lines with routes longer than /48 have a flag and a second line with the nodes for the next 16
 //! bits; what is longer than /64 ends in a sorted list. A /16 with few routes that would need a
 //! large page takes this way from its first 16 bits on. Batches note the flagged lines in a mask
-//! and finish them level by level. With large tables they go the fixed path level by level, too, and
-//! fetch each level ahead: half as many instructions again, and nearly twice the rate of random
-//! lookups that miss the nearest caches.
+//! and finish them level by level. With large tables they go the fixed path in two walks, first to all
+//! lines, which are fetched, then to what they say: a few instructions more, and nearly twice the rate
+//! of random lookups that miss the nearest caches.
 //!
 //! Tables of direct entries with run-time shifts are those of LC-tries (Nilsson and Karlsson, "IP
 //! address lookup using LC-tries", IEEE JSAC 1999); cache lines of keys searched at once are those
