@@ -9,11 +9,9 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod block;
 mod data;
 mod figures;
 mod finding;
-mod page;
 mod pair;
 mod report;
 mod rules;
@@ -22,7 +20,7 @@ mod site;
 mod surroundings;
 
 pub use finding::{AuditFinding, Rule, Severity};
-pub use page::{MAX_PAGE_BYTES, Page};
+pub use fwdlab_netbenches::page::{MAX_PAGE_BYTES, Page};
 pub use report::{Counts, Report, Work, audit, audit_page, check_page};
 pub use sarif::sarif;
 

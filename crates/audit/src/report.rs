@@ -8,12 +8,12 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
-use super::page::{MAX_PAGE_BYTES, Page};
 use super::rules;
 use super::rules::block_text::Fidelity;
 use super::site::Site;
 use super::surroundings::Surroundings;
 use fwdlab_netbenches::archive::Archive;
+use fwdlab_netbenches::page::{MAX_PAGE_BYTES, Page};
 use fwdlab_netbenches::runs::read_bounded;
 use fwdlab_results::{Error, Result};
 

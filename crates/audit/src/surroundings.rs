@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::block::{MinistatBlock, Row, Set};
 use super::data::{ConfigurationData, DirData};
-use super::page::{Item, ItemKind, Page};
 use super::site::{Site, Source};
+use fwdlab_netbenches::block::{MinistatBlock, Row, Set};
 use fwdlab_netbenches::name::{NamedFamily, family_word};
+use fwdlab_netbenches::page::{Item, ItemKind, Page};
 use fwdlab_sentence::label::Label;
 
 /// A page and where the values of its blocks come from.
@@ -113,6 +113,11 @@ impl<'a> Surroundings<'a> {
         let (first, backwards, is_sure) = self.neighbour(item)?;
         if self.fits(first, families) {
             return Some(Spoken { block: first, is_sure });
+        }
+        // between two blocks, it is of the one above that a clause speaks that fits only there
+        let above = self.page.block_before(item.line).filter(|_| !backwards);
+        if let Some(block) = above.filter(|b| self.follows(item, *b) && self.fits(*b, families)) {
+            return Some(Spoken { block, is_sure: !families.is_empty() });
         }
         let others: Vec<usize> = if backwards {
             (first.saturating_sub(3)..first).rev().collect()

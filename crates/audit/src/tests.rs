@@ -7,6 +7,7 @@ mod fresh;
 mod mutations;
 mod sentences;
 mod shapes;
+mod topics;
 mod unseen;
 
 use std::fs;

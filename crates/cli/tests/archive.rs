@@ -90,7 +90,44 @@ fn a_rate_search_of_which_only_the_sender_is_logged_has_no_failed_check() {
     let place = "imp/Atom_4Cores/nic/ipsec/results/fbsd12/README.md";
     let page = fs::read_to_string(lab.path(place)).expect("a report");
     assert!(page.contains("flows seen: 2,000 planned; no receiver was logged"), "{page}");
-    assert!(!page.contains("FAILED"), "{page}");
+    assert!(!page.contains("FAILED") && page.contains("offered: searched for"), "{page}");
+}
+
+/// Names, files of what was found, and data of graphs come back byte for byte.
+#[test]
+fn rate_searches_are_exported_as_they_were_published() {
+    let lab = Lab::new("");
+    let dir = lab.path("archive/Atom_4Cores/nic/ipsec/results/fbsd12");
+    searches(&dir, [("r320657", 55.0), ("r320657D1", 60.0)]);
+    for (image, found) in [("r320657", 55.0), ("r320657D1", 60.0)] {
+        let lines = |more: f64| -> String {
+            (1..=5).map(|run| format!("{}\n", found + f64::from(run) / 10.0 + more)).collect()
+        };
+        for (ending, more) in [("equilibrium", 0.0), ("equilibrium.max", 1.0)] {
+            fs::write(dir.join(format!("{image}.inet4.{ending}")), lines(more)).expect("a file");
+        }
+    }
+    let rows = "#index median minimum maximum\nr320657.inet4 55.3 55.1 55.5\n\
+                r320657D1.inet4 60.3 60.1 60.5\n";
+    fs::write(dir.join("gnuplot.data"), rows).expect("a file");
+    assert_eq!(lab.fwdlab(&["import", "archive", "-o", "imp"]).status.code(), Some(0));
+    let export = lab.fwdlab(&["export", "--netbenches", "imp", "-o", "exp"]);
+    let said = text(&export.stdout);
+    assert!(said.contains("2 series, 10 runs, 0 failed"), "{said}");
+    let back = lab.path("exp");
+    for name in ["r320657.inet4.equilibrium", "r320657D1.inet4.equilibrium.max", "gnuplot.data"] {
+        let read = |dir: &Path| fs::read_to_string(dir.join(name)).expect("a file");
+        assert_eq!(read(&back), read(&dir), "{name}");
+    }
+    // and what was exported is read again as the same searches
+    assert_eq!(lab.fwdlab(&["import", "exp", "-o", "again"]).status.code(), Some(0));
+    let figures = |at: &str| {
+        let trials = fs::read_to_string(lab.path(at).join("trials.jsonl")).expect("trials");
+        let rate =
+            |line: &str| serde_json::from_str::<Value>(line).expect("JSON")["rate_pps"].clone();
+        trials.lines().map(rate).collect::<Vec<_>>()
+    };
+    assert_eq!(figures("imp/Atom_4Cores/nic/ipsec/results/fbsd12"), figures("again"));
 }
 
 /// 40 revisions of two configurations; pf is 5 % slower from r301000 on.

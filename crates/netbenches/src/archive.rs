@@ -45,6 +45,8 @@ pub struct ResultsDir {
     pub configurations: BTreeMap<String, Configuration>,
     /// `.pps` files by prefix.
     pub pps: BTreeMap<String, PathBuf>,
+    /// `.equilibrium` and `.equilibrium.max` files: what each rate search found, a line each.
+    pub equilibria: Vec<PathBuf>,
     /// gnuplot data files.
     pub graph_data: Vec<PathBuf>,
     /// gnuplot scripts.
@@ -226,6 +228,7 @@ fn take_file(
         Part::Pps(prefix) => {
             dir.pps.insert(prefix, path);
         }
+        Part::Equilibrium => dir.equilibria.push(path),
         Part::Readme => dir.readmes.push(path),
         Part::GraphData => dir.graph_data.push(path),
         Part::GraphScript => dir.graph_scripts.push(path),
@@ -239,6 +242,7 @@ enum Part {
     Log(LogName),
     Info(String),
     Pps(String),
+    Equilibrium,
     Readme,
     GraphData,
     GraphScript,
@@ -255,6 +259,9 @@ impl Part {
         }
         if let Some(prefix) = name.strip_prefix("pps.") {
             return Some(Self::Pps(prefix.to_owned())); // the oldest reports
+        }
+        if name.ends_with(".equilibrium") || name.ends_with(".equilibrium.max") {
+            return Some(Self::Equilibrium);
         }
         let (stem, extension) = name.rsplit_once('.')?;
         match extension {

@@ -44,6 +44,14 @@ impl Amount {
         }
     }
 
+    /// As files of such rates hold it: in Mb/s or kpps.
+    pub fn number(self) -> f64 {
+        match self {
+            Self::Bits(bits) => bits / 1e6,
+            Self::Frames(pps) => pps / 1e3,
+        }
+    }
+
     /// In frames/s for frames of a length, FCS and all; `None` for bits of frames of unknown length.
     pub fn pps(self, frame_bytes: Option<u32>) -> Option<f64> {
         match self {
@@ -56,8 +64,8 @@ impl Amount {
 impl std::fmt::Display for Amount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Bits(bits) => write!(f, "{} Mb/s", bits / 1e6),
-            Self::Frames(pps) => write!(f, "{} kpps", pps / 1e3),
+            Self::Bits(_) => write!(f, "{} Mb/s", self.number()),
+            Self::Frames(_) => write!(f, "{} kpps", self.number()),
         }
     }
 }

@@ -8,6 +8,7 @@
 
 mod kept;
 mod page;
+mod search;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -62,7 +63,9 @@ pub fn export(results: &Results, to: &Path) -> Result<Exported> {
         if medians.is_empty() {
             continue;
         }
-        if let Some((name, bytes)) = kept.medians(&prefix, &trials) {
+        if search::write(to, &prefix, &trials, &kept)? {
+            // what was searched for stands in files of its own
+        } else if let Some((name, bytes)) = kept.medians(&prefix, &trials) {
             medians = super::series::Series::parse(bytes).values;
             write_bytes(&kept::place(to, &name), bytes)?;
         } else {
@@ -109,9 +112,13 @@ fn configurations<'r>(results: &'r Results, kept: &Kept) -> BTreeMap<String, Vec
     configurations
 }
 
-/// Writes both logs of a run; returns its median, `None` for a failed trial.
+/// Writes both logs of a run; returns its median, or what it searched for; `None` for a failed trial.
 fn write_run(raw: &Path, prefix: &str, trial: &Trial) -> Result<Option<f64>> {
     let stem = format!("bench.{prefix}.{}", trial.block);
+    if let Some(found) = search::found(trial) {
+        write(&raw.join(format!("{stem}.sender")), &search::log(trial, found))?;
+        return Ok(Some(found.number()));
+    }
     let frame = Frame::of(trial);
     let steady = match frame.is_whole {
         true => trial.measured.intervals.clone(),

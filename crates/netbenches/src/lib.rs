@@ -10,6 +10,7 @@
 
 pub mod archive;
 pub mod axes;
+pub mod block;
 pub mod built;
 pub mod callgraph;
 pub mod command;
@@ -21,6 +22,7 @@ pub mod info;
 pub mod lines;
 pub mod name;
 pub mod number;
+pub mod page;
 pub mod pipeline;
 pub mod pktgen;
 pub mod reproduction;

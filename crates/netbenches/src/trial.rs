@@ -60,6 +60,11 @@ impl Place {
     }
 }
 
+/// What a rate search found, and the highest rate received on the way, in a trial's proof.
+pub const FOUND: &str = "netbenches.equilibrium";
+/// See [`FOUND`].
+pub const MOST: &str = "netbenches.equilibrium-max";
+
 /// What a run that searched for its rate found, as the trial holds it.
 fn searched(run: &Run) -> Option<Result<Searched, String>> {
     let receiver = run.receiver.iter().filter_map(|log| log.as_ref().ok());
@@ -78,7 +83,8 @@ fn searched(run: &Run) -> Option<Result<Searched, String>> {
     };
     let most = search.most.and_then(|most| most.pps(frame_bytes)).unwrap_or(found).max(found);
     let of = RateSearch { mrr_pps: most, lower_pps: found, upper_pps: most, trials: Vec::new() };
-    Some(Ok(Searched { of, frame_bytes, said: search.found.to_string() }))
+    let most_said = search.most.unwrap_or(search.found).to_string();
+    Some(Ok(Searched { of, frame_bytes, said: search.found.to_string(), most_said }))
 }
 
 /// A rate that was searched for.
@@ -87,6 +93,8 @@ struct Searched {
     frame_bytes: Option<u32>,
     /// As the log says it.
     said: String,
+    /// The highest rate received on the way, as the log says it.
+    most_said: String,
 }
 
 /// The trial of a run that searched for its rate; its logs have no steady intervals to judge.
@@ -106,13 +114,14 @@ fn search_trial(
             trial.status = Status::Failed;
             trial.reason = Some(why);
         }
-        Ok(Searched { of, frame_bytes, said }) => {
+        Ok(Searched { of, frame_bytes, said, most_said }) => {
             trial.rate_pps = Some(of.lower_pps);
             trial.load = "searched".to_owned();
             trial.offered_pps_asked = None;
             trial.frame_bytes =
                 frame_bytes.and_then(|b| u16::try_from(b).ok()).unwrap_or(trial.frame_bytes);
-            trial.measured.proof.insert("netbenches.equilibrium".to_owned(), said);
+            trial.measured.proof.insert(FOUND.to_owned(), said);
+            trial.measured.proof.insert(MOST.to_owned(), most_said);
             trial.measured.search = Some(of);
         }
     }

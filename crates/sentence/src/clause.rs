@@ -103,6 +103,24 @@ pub fn quotes_earlier(text: &str) -> bool {
         })
 }
 
+/// Verbs before a percentage that is a change whatever else the clause says.
+const GIVES: [&str; 12] = [
+    "by", "brings", "brought", "gives", "gave", "adds", "costs", "yields", "gains", "loses",
+    "takes", "saves",
+];
+
+/// "Brings 3 %", "by about 3 %": a number that is said to be a change.
+pub fn is_given(clause: &Clause, percent: &Percent) -> bool {
+    let before = words(&clause.text[..percent.offset]);
+    let mut before = before.iter().rev().map(|(_, word)| word.as_str());
+    let soft =
+        ["about", "around", "roughly", "nearly", "almost", "only", "some", "a", "gain", "of"];
+    let rest = clause.text[percent.offset..].split_once(['%', 't']).map_or("", |(_, rest)| rest);
+    let next = words(rest).into_iter().next().map_or(String::new(), |(_, word)| word);
+    matches!(next.as_str(), "more" | "less" | "fewer")
+        || before.find(|word| !soft.contains(word)).is_some_and(|word| GIVES.contains(&word))
+}
+
 /// "The same drop", "a similar gain": a word of sameness next before one of change.
 fn is_same_size(text: &str) -> bool {
     words(text).windows(2).any(|pair| {
@@ -138,9 +156,10 @@ fn is_about_all(text: &str) -> bool {
 }
 
 /// Beginnings of what tests are called, after "all" or "every".
-const ALL_OF: [&str; 15] = [
+const ALL_OF: [&str; 21] = [
     "test", "case", "bench", "config", "result", "value", "famil", "the", "set", "machine",
-    "platform", "hardware", "scenario", "kernel", "protocol",
+    "platform", "hardware", "scenario", "kernel", "protocol", "firewall", "two", "three", "four",
+    "five", "six",
 ];
 const EVERYWHERE: [&str; 4] = ["everywhere", "always", "throughout", "systematically"];
 

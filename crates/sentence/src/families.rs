@@ -1,12 +1,11 @@
 //! What a clause says of families: one against the other, both of them, the gap between them.
 
-use std::collections::BTreeSet;
-
 use crate::clause::{Clause, Sign, Stance, words};
 use crate::label::Label;
+use crate::levels::extreme;
 use fwdlab_netbenches::name::{NamedFamily, family_word};
 
-/// What is compared: how fast the families are, or what changed for them.
+/// What is compared: how fast the subjects are, or what changed for them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ranked {
     /// The rate of the first is the higher or the lower one.
@@ -15,104 +14,179 @@ pub enum Ranked {
     Changes(Sign),
     /// The second does not change as the first does.
     Only(Sign),
+    /// The second changes as the first does not.
+    AllBut(Sign),
     /// The first changes so many times as much.
     Times(f64),
 }
 
-/// What a clause says of two families, or of one against all others.
+/// What a clause says of two subjects, or of one against all others.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ranking {
-    /// The family that it speaks of.
-    pub first: NamedFamily,
-    /// The one that it is held against.
-    pub second: NamedFamily,
+pub struct Ranking<S> {
+    /// What it speaks of.
+    pub first: S,
+    /// What that is held against; all others where it does not say.
+    pub second: Option<S>,
     /// How they are ranked.
     pub ranked: Ranked,
     /// The word that says so.
     pub word: String,
 }
 
-impl Ranking {
-    /// What a clause ranks; `None` where it ranks nothing.
-    pub fn of(clause: &Clause) -> Option<Self> {
-        said(clause)
+impl Ranking<NamedFamily> {
+    /// How a clause ranks families; `None` where it ranks none.
+    pub fn of_families(clause: &Clause) -> Option<Self> {
+        Self::of(clause, |words| {
+            let mut found = words.iter().filter_map(|w| family_word(w));
+            found.next().filter(|_| found.next().is_none())
+        })
     }
 }
 
-fn said(clause: &Clause) -> Option<Ranking> {
-    let words: Vec<String> = words(&clause.text).into_iter().map(|(_, w)| w).collect();
-    let family = |words: &[String]| -> Option<NamedFamily> {
-        let found: BTreeSet<NamedFamily> = words.iter().filter_map(|w| family_word(w)).collect();
-        found
-            .into_iter()
-            .next()
-            .filter(|_| words.iter().filter_map(|w| family_word(w)).count() == 1)
-    };
-    let only = words.iter().position(|w| w == "only");
-    if let (Some(at), Some(first), Stance::Change(sign, _)) = (only, family(&words), &clause.stance)
-    {
-        let is_next = words.get(at + 1).is_some_and(|w| family_word(w) == Some(first));
-        let is_the_only =
-            at > 1 && words[at - 1] == "the" && words.get(at + 1).is_some_and(|w| w == "one");
-        if is_next || is_the_only {
-            let second = other(first);
-            return Some(Ranking {
-                first,
-                second,
-                ranked: Ranked::Only(*sign),
-                word: "only".into(),
-            });
+/// Beginnings of nouns of a change.
+const CHANGES: [&str; 8] =
+    ["gain", "improv", "loss", "drop", "regress", "increas", "decreas", "reduc"];
+
+/// Words before which a ranking is denied.
+const DENIED: [&str; 3] = ["not", "no", "isn't"];
+
+impl<S: PartialEq> Ranking<S> {
+    /// How a clause ranks subjects; `whom` gives the one subject that some words name, if it is one.
+    pub fn of(clause: &Clause, whom: impl Fn(&[String]) -> Option<S>) -> Option<Self> {
+        let words: Vec<String> = words(&clause.text).into_iter().map(|(_, w)| w).collect();
+        let one = |first: S, ranked: Ranked, word: &str| {
+            Some(Self { first, second: None, ranked, word: word.to_owned() })
+        };
+        if let Some(ranked) = only(clause, &words, |part| whom(part).is_some()) {
+            return one(whom(&words)?, ranked, "only");
         }
-    }
-    if let Some((factor, word)) = &clause.factor {
-        let at = words.iter().rposition(|w| matches!(w.as_str(), "than" | "of"))?;
-        let (first, second) = (family(&words[..at])?, family(&words[at + 1..])?);
-        let ranked = Ranked::Times(*factor);
-        return (first != second).then(|| Ranking { first, second, ranked, word: word.clone() });
-    }
-    if let Some(most) = words.iter().position(|w| matches!(w.as_str(), "most" | "least")) {
-        const GETS: [&str; 6] = ["get", "gain", "benefit", "profit", "win", "improv"];
-        let gets =
-            words[..most].iter().rev().take(2).any(|w| GETS.iter().any(|g| w.starts_with(g)));
-        let first = family(&words).filter(|_| gets)?;
-        let second = other(first);
-        let sign = if words[most] == "most" { Sign::Up } else { Sign::Down };
-        return Some(Ranking {
+        let against = words.iter().rposition(|w| matches!(w.as_str(), "than" | "of"));
+        if let Some((factor, word)) = &clause.factor {
+            // "forwards twice as much" is of rates, and of which is not said
+            if words.iter().any(|w| w.starts_with("forward")) && clause.stance == Stance::Silent {
+                return None;
+            }
+            let (first, second) = (whom(&words[..against?])?, whom(&words[against? + 1..])?);
+            let ranked = Ranked::Times(*factor);
+            let second = Some(second).filter(|second| *second != first)?;
+            return Some(Self { first, second: Some(second), ranked, word: word.clone() });
+        }
+        if let Some((sign, word)) = most(clause, &words) {
+            return one(whom(&words)?, Ranked::Changes(sign), &word);
+        }
+        if let Some((sign, word)) = ranks_one(&words, |part| whom(part).is_some()) {
+            return one(whom(&words)?, Ranked::Rates(sign), word);
+        }
+        if let Some((sign, word)) = extreme(clause).filter(|_| !words.iter().any(|w| w == "than")) {
+            return one(whom(&words)?, Ranked::Rates(sign), &word);
+        }
+        let than = words.iter().position(|w| w == "than")?;
+        let (before, after) = words.split_at(than);
+        let (first, second) = (whom(before)?, whom(after)?);
+        let (ranked, word) = before.iter().rev().find_map(|word| {
+            let ranked = against_other(clause, before, word)?;
+            Some((ranked, word.clone()))
+        })?;
+        let is_denied = before.iter().any(|w| DENIED.contains(&w.as_str()));
+        (first != second && !is_denied).then_some(Self {
             first,
-            second,
-            ranked: Ranked::Changes(sign),
-            word: words[most].clone(),
-        });
+            second: Some(second),
+            ranked,
+            word,
+        })
     }
-    let than = words.iter().position(|w| w == "than")?;
-    let (first, second) = (family(&words[..than])?, family(&words[than + 1..])?);
-    let word = words[..than].last()?.clone();
-    let is_down = matches!(clause.stance, Stance::Change(Sign::Down, _));
-    let ranked = match word.as_str() {
-        "faster" | "quicker" | "higher" | "better" => Ranked::Rates(Sign::Up),
-        "slower" | "lower" | "worse" => Ranked::Rates(Sign::Down),
-        // "the gain for IPv6 is larger than the one for IPv4"
-        "larger" | "bigger" | "greater" | "smaller" => {
-            let Stance::Change(way, _) = clause.stance else { return None };
-            let is_smaller = word == "smaller";
-            let is_up = (way == Sign::Up) != is_smaller;
-            Ranked::Changes(if is_up { Sign::Up } else { Sign::Down })
-        }
-        "more" if is_down => Ranked::Changes(Sign::Down),
-        "more" => Ranked::Changes(Sign::Up),
-        "less" if is_down => Ranked::Changes(Sign::Up),
-        "less" => Ranked::Changes(Sign::Down),
-        _ => return None,
-    };
-    (first != second && !words[..than].iter().any(|w| matches!(w.as_str(), "not" | "no" | "isn't")))
-        .then_some(Ranking { first, second, ranked, word })
 }
 
-const fn other(family: NamedFamily) -> NamedFamily {
-    match family {
-        NamedFamily::Inet => NamedFamily::Inet6,
-        NamedFamily::Inet6 => NamedFamily::Inet,
+/// "Only IPv6 gains", "IPv6 is the only one that gains", "the only one that does not lose".
+fn only(clause: &Clause, words: &[String], is_one: impl Fn(&[String]) -> bool) -> Option<Ranked> {
+    let at = words.iter().position(|w| w == "only")?;
+    let next = words.get(at + 1)?;
+    let is_next = is_one(std::slice::from_ref(next));
+    let is_the_only = at > 0 && words[at - 1] == "the" && (next == "one" || is_next);
+    match &clause.stance {
+        Stance::Change(sign, _) if is_next || is_the_only => Some(Ranked::Only(*sign)),
+        Stance::NotThat(sign, _) if is_the_only => Some(Ranked::AllBut(*sign)),
+        _ => None,
     }
+}
+
+/// "IPv6 gains the most", "the biggest gain is for IPv6": who changes most or least.
+fn most(clause: &Clause, words: &[String]) -> Option<(Sign, String)> {
+    const GETS: [&str; 6] = ["get", "gain", "benefit", "profit", "win", "improv"];
+    const LARGEST: [&str; 5] = ["biggest", "largest", "greatest", "highest", "worst"];
+    const SMALLEST: [&str; 3] = ["smallest", "lowest", "least"];
+    let loses = matches!(clause.stance, Stance::Change(Sign::Down, _));
+    let way = |is_most: bool| if is_most == loses { Sign::Down } else { Sign::Up };
+    let (at, word) = words.iter().enumerate().find(|(_, word)| {
+        matches!(word.as_str(), "most" | "least")
+            || LARGEST.contains(&word.as_str())
+            || SMALLEST.contains(&word.as_str())
+    })?;
+    if words.iter().any(|w| DENIED.contains(&w.as_str())) {
+        return None;
+    }
+    let is_most = word == "most" || LARGEST.contains(&word.as_str());
+    let before = words[..at].iter().rev().take(2);
+    if matches!(word.as_str(), "most" | "least") && before.into_iter().any(|w| begins(w, &GETS)) {
+        return Some((if is_most { Sign::Up } else { Sign::Down }, word.clone()));
+    }
+    let noun = words.get(at + 1)?;
+    let loses_most = word == "most" && before_is(words, at, &["lose", "loses", "lost", "suffers"]);
+    (begins(noun, &CHANGES) && word != "most" || loses_most).then(|| (way(is_most), word.clone()))
+}
+
+fn begins(word: &str, list: &[&str]) -> bool {
+    list.iter().any(|begin| word.starts_with(begin))
+}
+
+fn before_is(words: &[String], at: usize, list: &[&str]) -> bool {
+    words[..at].iter().rev().take(2).any(|word| list.contains(&word.as_str()))
+}
+
+/// What a comparative says that stands before "than".
+fn against_other(clause: &Clause, before: &[String], word: &str) -> Option<Ranked> {
+    let way = |is_up: bool| if is_up { Sign::Up } else { Sign::Down };
+    let is_of_a_change = before.iter().any(|w| begins(w, &CHANGES));
+    Some(match (word, &clause.stance) {
+        ("higher", Stance::Change(sign, _)) if is_of_a_change => Ranked::Changes(*sign),
+        ("lower", Stance::Change(..)) if is_of_a_change => return None,
+        ("faster" | "quicker" | "higher" | "better", _) => Ranked::Rates(Sign::Up),
+        ("slower" | "lower" | "worse", _) => Ranked::Rates(Sign::Down),
+        // "the gain for IPv6 is larger than the one for IPv4"
+        ("larger" | "bigger" | "greater" | "smaller", Stance::Change(sign, _)) => {
+            Ranked::Changes(way((*sign == Sign::Up) != (word == "smaller")))
+        }
+        ("larger" | "bigger" | "greater" | "smaller", _) => return None,
+        // "forwards more than"
+        ("more" | "less", Stance::Silent) => {
+            let is_of_rates = before.iter().any(|w| w.starts_with("forward"));
+            is_of_rates.then_some(Ranked::Rates(way(word == "more")))?
+        }
+        ("more" | "less", stance) => {
+            let is_down = matches!(stance, Stance::Change(Sign::Down, _));
+            Ranked::Changes(way((word == "more") != is_down))
+        }
+        _ => return None,
+    })
+}
+
+/// "IPv4 and IPv6 are forwarded at nearly the same rate": both as fast as each other, and not as before.
+pub fn is_alike(clause: &Clause) -> bool {
+    const RATES: [&str; 5] = ["rate", "speed", "throughput", "level", "pace"];
+    let words: Vec<String> = words(&clause.text).into_iter().map(|(_, word)| word).collect();
+    let is_same = words.windows(3).any(|w| {
+        w[0] == "at"
+            && matches!(w[1].as_str(), "the" | "nearly" | "almost" | "about")
+            && w[2] == "same"
+            || w[0] == "the" && w[1] == "same" && RATES.contains(&w[2].as_str())
+    }) && words.iter().any(|w| w == "at");
+    let is_joined = words.windows(3).any(|w| {
+        let of = |k: usize| family_word(&w[k]);
+        w[1] == "and" && of(0).is_some() && of(2).is_some() && of(0) != of(2)
+    });
+    let is_of_change =
+        words.iter().any(|w| matches!(w.as_str(), "before" | "after" | "still" | "both" | "stay"));
+    is_same && is_joined && !is_of_change && !is_of_a_patch(clause)
 }
 
 /// "IPv6 is faster than IPv4": one against the other, in words.
@@ -121,11 +195,11 @@ pub fn compares_families(clause: &Clause) -> bool {
         ["than", "vs", "versus", "against", "over", "compared", "beats", "outperforms"];
     let words: Vec<String> = words(&clause.text).into_iter().map(|(_, word)| word).collect();
     clause.families.len() > 1 && words.iter().any(|word| AGAINST.contains(&word.as_str()))
-        || ranks_one(&words)
+        || ranks_one(&words, |part| part.iter().any(|w| family_word(w).is_some())).is_some()
 }
 
 /// "IPv6 stays the faster of the two", "IPv4 is the slower family".
-fn ranks_one(words: &[String]) -> bool {
+fn ranks_one(words: &[String], is_one: impl Fn(&[String]) -> bool) -> Option<(Sign, &String)> {
     let is_of_both = |rest: &[String]| match rest {
         [of, the, two, ..] if of == "of" => {
             the == "both" || the == "the" && matches!(two.as_str(), "two" | "families")
@@ -136,10 +210,9 @@ fn ranks_one(words: &[String]) -> bool {
     };
     let at = words.windows(2).position(|pair| {
         pair[0] == "the" && matches!(pair[1].as_str(), "faster" | "slower" | "quicker")
-    });
-    at.is_some_and(|at| {
-        words[..at].iter().any(|w| family_word(w).is_some()) && is_of_both(&words[at + 2..])
-    })
+    })?;
+    let sign = if words[at + 1] == "slower" { Sign::Down } else { Sign::Up };
+    (is_one(&words[..at]) && is_of_both(&words[at + 2..])).then_some((sign, &words[at + 1]))
 }
 
 /// What is said of the distance between the families: "the gap between the families doubles".
@@ -247,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_gain_may_be_larger_and_a_family_the_faster_one() {
-        let of = |text: &str| Ranking::of(&clauses(text)[0]).map(|said| said.ranked);
+        let of = |text: &str| Ranking::of_families(&clauses(text)[0]).map(|said| said.ranked);
         let than = |what: &str, word: &str| {
             of(&format!("The {what} for IPv6 is {word} than the one for IPv4."))
         };

@@ -125,6 +125,32 @@ pub fn spoken(text: &str) -> Vec<String> {
     .collect()
 }
 
+/// Words that announce what something is compared with.
+pub const THAN: [&str; 17] = [
+    "than",
+    "vs",
+    "versus",
+    "over",
+    "against",
+    "compared",
+    "relative",
+    "regarding",
+    "beats",
+    "beat",
+    "beating",
+    "beaten",
+    "outperforms",
+    "outperform",
+    "outperforming",
+    "ahead",
+    "behind",
+];
+
+/// Whether a clause says what it compares with.
+pub fn names_base(text: &str) -> bool {
+    words(text).iter().any(|(_, word)| THAN.contains(&word.as_str()))
+}
+
 /// "Compared to A, B gains 5 %" turned to "B gains 5 % compared to A".
 pub fn turned(text: &str) -> Cow<'_, str> {
     const BEGINNINGS: [&str; 5] =

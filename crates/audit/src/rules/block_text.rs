@@ -3,9 +3,9 @@
 
 use fwdlab_stats::ministat::{Confidence, Dataset, Options, Version, render};
 
-use crate::block::MinistatBlock;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::surroundings::Surroundings;
+use fwdlab_netbenches::block::MinistatBlock;
 use fwdlab_results::units;
 
 /// How close a block is to ministat's output.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use fwdlab_stats::distribution::t_critical;
 
-use crate::block::{Comparison, Set};
 use crate::figures::{Printer, row_key};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use crate::surroundings::{SourcedSet, Surroundings};
+use fwdlab_netbenches::block::{Comparison, Set};
 use fwdlab_netbenches::name::family_word;
 use fwdlab_results::units;
 use fwdlab_sentence::label::Label;

@@ -1,8 +1,8 @@
 //! Captions and targets of links.
 
 use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::page::PageLink;
 use crate::surroundings::Surroundings;
+use fwdlab_netbenches::page::PageLink;
 use fwdlab_sentence::label::Label;
 
 /// Every link of the page.

@@ -12,27 +12,30 @@ mod named;
 mod percent;
 mod stands;
 mod tables;
+mod topics;
 mod wording;
 
 use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::page::{Item, ItemKind};
 use crate::surroundings::{Spoken, Surroundings};
 use change::{
     check_all, check_factor, check_no_change, check_not_that, check_same_size, check_sign,
 };
 use claim::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
+use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_sentence::clause::{Clause, Stance, clauses};
 use fwdlab_sentence::families::is_held_against;
-use fwdlab_sentence::subject::is_of_others;
+use fwdlab_sentence::subject::{is_of_others, names_base};
 use percent::{check_percent, is_of_another_page};
+use topics::Topics;
 use wording::compared;
 
 /// Every item of prose.
 pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     tables::check(around, findings);
+    let topics = Topics::of(around);
     for item in around.page.items.iter().filter(|item| item.kind != ItemKind::Row) {
         for clause in clauses(&item.text) {
-            check_clause(around, item, &clause, findings);
+            check_clause(around, &topics, item, &clause, findings);
         }
     }
 }
@@ -54,6 +57,7 @@ fn check_possible(clause: &Clause, line: usize, findings: &mut AuditFindings) {
 
 fn check_clause(
     around: &Surroundings<'_>,
+    topics: &Topics,
     item: &Item,
     clause: &Clause,
     findings: &mut AuditFindings,
@@ -62,24 +66,52 @@ fn check_clause(
     if is_of_others(sentence_of(item, clause))
         || of_another_machine(around, item, clause)
         || families::check_gap(around, clause, line, findings)
-        || families::check(around, clause, line, findings)
+        || families::check(around, topics, clause, line, findings)
     {
         return;
     }
-    let spoken = around.block_of(item, &clause.families);
-    let meant = meant::blocks(around, clause, spoken);
-    let read = |spoken: Option<Spoken>| {
+    let reading = |clause: &Clause, spoken: Option<Spoken>| {
         let mut own = findings.none();
         check_against(around, (item, clause), line, spoken, &mut own);
         own
     };
-    let mut readings: Vec<AuditFindings> = meant.into_iter().map(Some).map(&read).collect();
-    if readings.is_empty() {
-        readings.push(read(spoken));
+    // of all that it names, and not of all of the page
+    let of_named = Clause { is_about_all: false, ..clause.clone() };
+    let of = |block: &Spoken| reading(&of_named, Some(*block));
+    let spoken = around.block_of(item, &clause.families);
+    let mut named = topics.blocks(around, clause);
+    if clause.is_about_all && !named.is_empty() {
+        named = named.concat().into_iter().map(|block| vec![block]).collect();
     }
-    // What is right of one block that it may mean is right.
+    let is_of_it =
+        |blocks: &Vec<Spoken>| spoken.is_some_and(|s| blocks.iter().any(|b| b.block == s.block));
+    match named.as_slice() {
+        [] => {}
+        [one] if is_of_it(one) => {}
+        [one] => return findings.extend(best(one.iter().map(of), findings.none())),
+        // of each of them, where no number could be of one only
+        all if clause.percents.is_empty()
+            && clause.factor.is_none()
+            && !names_base(&clause.text) =>
+        {
+            let mut all = all.iter().map(|one| best(one.iter().map(of), findings.none()));
+            let worst = all.find(AuditFindings::is_any_wrong).unwrap_or_else(|| findings.none());
+            return findings.extend(worst);
+        }
+        _ => return,
+    }
+    let meant = meant::blocks(around, clause, spoken);
+    if meant.is_empty() {
+        return findings.extend(reading(clause, spoken));
+    }
+    findings.extend(best(meant.into_iter().map(|own| reading(clause, Some(own))), findings.none()));
+}
+
+/// What is right of one block that a clause may mean is right.
+fn best(readings: impl Iterator<Item = AuditFindings>, none: AuditFindings) -> AuditFindings {
+    let mut readings: Vec<AuditFindings> = readings.collect();
     let best = readings.iter().position(|own| !own.is_any_wrong()).unwrap_or(0);
-    findings.extend(readings.swap_remove(best));
+    if readings.is_empty() { none } else { readings.swap_remove(best) }
 }
 
 /// Holds a clause against the block that it is taken to speak of.
@@ -150,9 +182,10 @@ fn check_against(
 
 /// "Divides the rate by two": what a factor is of needs no other word.
 fn is_verb(clause: &Clause) -> bool {
-    let is =
-        |(_, word): &(f64, String)| word.starts_with("divided") || word.starts_with("multiplied");
-    clause.factor.as_ref().is_some_and(is)
+    const VERBS: [&str; 8] =
+        ["divided", "multiplied", "doubles", "doubled", "triples", "tripled", "halves", "halved"];
+    let is = |(_, word): &(f64, String)| VERBS.iter().any(|verb| word.starts_with(verb));
+    clause.factor.as_ref().is_some_and(is) || clause.text.contains(" as fast")
 }
 
 /// From where the sentence of a clause begins to the end of the clause.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::page::ItemKind;
 use crate::surroundings::Surroundings;
+use fwdlab_netbenches::page::ItemKind;
 use fwdlab_sentence::label::Label;
 
 /// Title, revisions and kernels of the page.

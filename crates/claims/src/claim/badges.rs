@@ -56,8 +56,12 @@ fn offered(kept: &[&Trial]) -> Badge {
     let short = short.count();
     let rates: Vec<f64> = kept.iter().filter_map(|t| t.offered_pps()).collect();
     if rates.is_empty() {
-        let text = "not known: no sender was recorded".to_owned();
-        return Badge { name: "offered", state: State::Warn, text };
+        let is_searched = kept.iter().all(|t| t.measured.search.is_some());
+        let text = match is_searched {
+            true => "searched for: it followed what came back",
+            false => "not known: no sender was recorded",
+        };
+        return Badge { name: "offered", state: State::Warn, text: text.to_owned() };
     }
     let low = rates.iter().copied().fold(f64::INFINITY, f64::min);
     let high = rates.iter().copied().fold(0.0, f64::max);
@@ -90,6 +94,7 @@ fn forwarded(kept: &[&Trial]) -> Badge {
     };
     let received_text = units::count(received);
     let text = match sent {
+        None if received == 0 => format!("nobody counted frames, {drops}"),
         None => {
             format!("{received_text} frames received, how many were sent is not known, {drops}")
         }

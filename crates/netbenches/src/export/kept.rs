@@ -79,6 +79,11 @@ impl Kept {
         (is_whole && published.values.iter().all(agrees)).then_some((name, bytes.as_slice()))
     }
 
+    /// A file of this name.
+    pub fn file(&self, name: &str) -> Option<&[u8]> {
+        self.files.get(name).map(Vec::as_slice)
+    }
+
     /// Data of graphs whose every row is of `summaries`, the medians, minima and maxima of what was
     /// written.
     pub fn graphs(&self, summaries: &[[f64; 3]]) -> Vec<(&str, &[u8])> {

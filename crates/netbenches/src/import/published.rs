@@ -17,7 +17,7 @@ pub const KEPT: &str = "published";
 /// # Errors
 /// When the copy cannot be written.
 pub fn keep(dir: &ResultsDir, to: &Path) -> Result<()> {
-    let tables = dir.pps.values().chain(&dir.graph_data);
+    let tables = dir.pps.values().chain(&dir.equilibria).chain(&dir.graph_data);
     let files = tables.chain(&dir.graph_scripts).chain(&dir.readmes);
     let kept = to.join(KEPT);
     for path in files {

@@ -26,7 +26,8 @@ const UP: [&str; 20] = [
 ];
 
 /// Whole words of a change.
-const UP_WORDS: [&str; 7] = ["beat", "beats", "beating", "win", "wins", "won", "ahead"];
+const UP_WORDS: [&str; 9] =
+    ["beat", "beats", "beating", "win", "wins", "won", "ahead", "beneficial", "helpful"];
 const DOWN_WORDS: [&str; 5] = ["beaten", "behind", "lags", "halves", "halved"];
 
 const DOWN: [&str; 21] = [
@@ -196,7 +197,9 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
     if is_as_fast_as(words, index) {
         return (!is_negated).then(|| Stance::NoChange(format!("as {word} as")));
     }
-    if NEUTRAL_VERBS.contains(&word) && (is_about_speed(words) || names_family(words)) {
+    // "not impacted by the patch": of what else could it be
+    let is_by = at(index + 1) == "by";
+    if NEUTRAL_VERBS.contains(&word) && (is_by || is_about_speed(words) || names_family(words)) {
         return is_negated.then(|| Stance::NoChange(format!("not {word}")));
     }
     let is_on_par = word == "par" && index.checked_sub(1).is_some_and(|i| at(i) == "on");
@@ -243,8 +246,13 @@ fn movement(words: &[(usize, String)], index: usize) -> Option<Sign> {
     let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
     let is_of_frames = || words.iter().any(|(_, w)| matches!(w.as_str(), "packets" | "frames"));
     match (at(index), at(index + 1)) {
-        ("speed" | "speeds" | "sped", "up") | ("good", "for") => Some(Sign::Up),
+        ("good", "for") => Some(Sign::Up),
+        ("speed" | "speeds" | "sped", _) if (1..=4).any(|k| at(index + k) == "up") => {
+            Some(Sign::Up)
+        }
         ("bad", "for") => Some(Sign::Down),
+        (verb, "by" | "from") if is_number(at(index + 2)) => moves(verb),
+        (verb, "to") if is_rate(words, index + 2) => moves(verb),
         ("go" | "goes" | "went" | "come" | "comes" | "came", way @ ("up" | "down"))
             if is_about_speed(words) || is_of_frames() =>
         {
@@ -252,6 +260,26 @@ fn movement(words: &[(usize, String)], index: usize) -> Option<Sign> {
         }
         _ => None,
     }
+}
+
+/// Which way a verb of movement goes.
+fn moves(verb: &str) -> Option<Sign> {
+    let is = |list: &[&str]| list.iter().any(|begin| verb.starts_with(begin));
+    if is(&["jump", "climb", "leap", "rise", "rose", "soar"]) {
+        return Some(Sign::Up);
+    }
+    let is_down = is(&["fall", "fell", "sink", "sank", "tumbl", "plung", "collaps"]);
+    is_down.then_some(Sign::Down)
+}
+
+fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether a rate begins at a word: `1.2 Mpps`, `300Kpps`.
+fn is_rate(words: &[(usize, String)], index: usize) -> bool {
+    let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    is_number(at(index)) && (at(index).ends_with("pps") || at(index + 1).ends_with("pps"))
 }
 
 /// "27 % more packets", "7 % fewer frames": more and less of what is forwarded.

@@ -6,6 +6,7 @@ use crate::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::levels::difference;
+use fwdlab_sentence::quantity::Rate;
 
 /// A difference is smaller than this share of what it is from.
 const DIFFERENCE: f64 = 0.7;
@@ -22,7 +23,9 @@ pub(super) fn check(
 ) {
     let Some((sign, mention)) = difference(clause) else { return };
     let pairs = compared(sets, clause);
-    let [own] = pairs.as_slice() else { return };
+    let [own] = pairs.as_slice() else {
+        return check_any(clause, line, spoken, (sets, &mention), findings);
+    };
     let (base, variant) = (own.base.row.mean(), own.variant.row.mean());
     if mention.pps() > DIFFERENCE * base || !own.is_oriented {
         return;
@@ -49,4 +52,28 @@ pub(super) fn check(
             "take the difference from the block",
         ),
     );
+}
+
+/// How far a number may be off where any two sets may be meant.
+const ANY_SLACK: f64 = 2.0;
+
+/// A difference of rates that no two sets of the block are apart.
+fn check_any(
+    clause: &Clause,
+    line: usize,
+    spoken: Spoken,
+    (sets, mention): (&[SourcedSet<'_>], &Rate),
+    findings: &mut AuditFindings,
+) {
+    let means: Vec<f64> = sets.iter().map(|set| set.row.mean()).collect();
+    let Some(most) = means.iter().copied().reduce(f64::max) else { return };
+    let apart = |a: &f64| means.iter().map(move |b| (a - b).abs()).collect::<Vec<_>>();
+    let widest = means.iter().flat_map(apart).fold(0.0, f64::max);
+    if mention.pps() > DIFFERENCE * most || mention.pps() <= ANY_SLACK * widest || !spoken.is_sure {
+        return;
+    }
+    let data = format!("no two sets of the block are more than {} apart", rate(widest));
+    let claim = format!("'{}' in: {}", mention.text, clause.text.trim());
+    let text = Text::new(claim, data, "take the difference from the block");
+    findings.add(Rule::ClaimRate, Severity::Wrong, line, text);
 }

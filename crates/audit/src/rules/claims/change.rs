@@ -117,9 +117,14 @@ pub(super) fn check_factor(claim: &Claim<'_>, findings: &mut AuditFindings) {
     if claim.clause.text.contains(" as much as ") {
         return;
     }
+    // "doubles" says which way; "half" and "twice" may be said of either set
+    let is_directed = ["doubles", "triples", "halves"].contains(&word.as_str());
     let distance = |c: &Compared<'_>| {
         let ratio = 1.0 + c.pair.mean_percent / 100.0;
-        [ratio, 1.0 / ratio].into_iter().map(|r| (r / factor).ln().abs()).fold(f64::MAX, f64::min)
+        [ratio, if is_directed && c.is_oriented { ratio } else { 1.0 / ratio }]
+            .into_iter()
+            .map(|r| (r / factor).ln().abs())
+            .fold(f64::MAX, f64::min)
     };
     let Some(best) = claim.pairs.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
         return;
@@ -252,7 +257,9 @@ impl Wanted {
         let percent = pair.mean_percent;
         match self {
             Self::Same => pair.is_proven && percent.abs() > MARGIN,
-            Self::Change(sign, ..) if sign.factor() * percent < 0.0 => pair.is_proven,
+            Self::Change(sign, ..) if sign.factor() * percent < 0.0 => {
+                pair.is_proven || percent.abs() > MARGIN
+            }
             Self::Change(_, Some(size), Some(bound)) => !bound.holds(*size, percent.abs()),
             Self::Change(_, Some(size), None) => {
                 (percent.abs() - size).abs() > ALL_ALIKE * size + pair.half_width

@@ -5,82 +5,180 @@ use std::collections::BTreeSet;
 
 use super::claim::MARGIN;
 use super::named::named;
+use super::topics::{Topic, Topics};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use crate::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units::exact_percent as show;
-use fwdlab_sentence::clause::{Clause, Sign};
-use fwdlab_sentence::families::{Gap, Ranked, Ranking};
-use fwdlab_sentence::subject::spoken;
+use fwdlab_sentence::clause::{Clause, Sign, words};
+use fwdlab_sentence::families::{Gap, Ranked, Ranking, is_alike};
+use fwdlab_sentence::subject::{folded, spoken};
 
-/// Returns true where the clause compares families that no block compares.
+/// Sets of blocks.
+type Blocks<'a> = Vec<&'a [SourcedSet<'a>]>;
+
+/// What is ranked, and against what.
+struct Sides<'a> {
+    first: Blocks<'a>,
+    second: Blocks<'a>,
+    /// Against each of the second, and not against any that may be meant.
+    is_against_all: bool,
+}
+
+/// Returns true where the clause compares families, or topics, that no block compares.
 pub(super) fn check(
     around: &Surroundings<'_>,
+    topics: &Topics,
     clause: &Clause,
     line: usize,
     findings: &mut AuditFindings,
 ) -> bool {
-    let Some(said) = Ranking::of(clause).filter(|_| clause.percents.is_empty()) else {
-        return false;
-    };
-    let blocks = |family: NamedFamily| -> Vec<&[SourcedSet<'_>]> {
-        let all = (0..around.sets.len()).filter(|b| {
-            let families = around.block_families(*b);
-            families.len() == 1 && families.contains(&family)
-        });
-        all.map(|b| around.sets[b].as_slice()).collect()
-    };
-    if (0..around.sets.len()).any(|b| around.block_families(b).len() > 1) {
+    if !clause.percents.is_empty() {
         return false;
     }
-    let (first, second) = (blocks(said.first), blocks(said.second));
-    let data = match &said.ranked {
-        Ranked::Rates(sign) => against_rates(clause, *sign, &first, &second),
-        Ranked::Changes(sign) => against_changes(&first, &second, |a, b| {
+    if is_alike(clause) {
+        check_alike(around, clause, line, findings);
+        return true;
+    }
+    let sets = |blocks: &mut dyn Iterator<Item = usize>| -> Blocks<'_> {
+        blocks.map(|block| around.sets[block].as_slice()).collect()
+    };
+    let all = || 0..around.sets.len();
+    if let Some(said) = Ranking::of_families(clause) {
+        if all().any(|b| around.block_families(b).len() > 1) {
+            return false;
+        }
+        let is_of = |block: &usize, is_first: bool| {
+            let families = around.block_families(*block);
+            families.len() == 1 && families.contains(&said.first) == is_first
+        };
+        let first = sets(&mut all().filter(|b| is_of(b, true)));
+        let second = sets(&mut all().filter(|b| is_of(b, false)));
+        let sides = Sides { first, second, is_against_all: false };
+        return hold(clause, topics, (said.ranked, &said.word), &sides, line, findings);
+    }
+    let is_group = |word: &String| word.starts_with("firewall");
+    let one = |words: &[String]| -> Option<Topic> {
+        let words: Vec<&str> = words.iter().filter(|w| !is_group(w)).map(String::as_str).collect();
+        let mut named = topics.named(&words.join(" ")).into_iter();
+        named.next().filter(|_| named.next().is_none())
+    };
+    let Some(said) = Ranking::of(clause, one) else { return false };
+    // "the fastest firewall" is none of all
+    let all_words = words(&clause.text);
+    let is_of_group = all_words.iter().any(|(_, word)| is_group(word));
+    let group: Topic = topics.firewalls().into_iter().flatten().collect();
+    let is_second = |b: &usize| match &said.second {
+        Some(second) => second.contains(b),
+        None => !said.first.contains(b) && (!is_of_group || group.contains(b)),
+    };
+    let first = sets(&mut said.first.iter().copied());
+    let second = sets(&mut all().filter(is_second));
+    let sides = Sides { first, second, is_against_all: said.second.is_none() };
+    hold(clause, topics, (said.ranked, &said.word), &sides, line, findings)
+}
+
+/// "IPv4 and IPv6 are forwarded at nearly the same rate".
+fn check_alike(
+    around: &Surroundings<'_>,
+    clause: &Clause,
+    line: usize,
+    findings: &mut AuditFindings,
+) {
+    let of = |family: NamedFamily| {
+        let sets = around.sets.iter().flatten();
+        sets.filter(move |set| set.family == Some(family))
+    };
+    let telling = |set: &SourcedSet<'_>| -> BTreeSet<String> {
+        set.label.telling_words().into_iter().map(str::to_owned).collect()
+    };
+    let pairs = of(NamedFamily::Inet).flat_map(|inet| {
+        let alike = of(NamedFamily::Inet6).filter(move |other| telling(other) == telling(inet));
+        alike.filter_map(move |other| Pair::of(inet, other))
+    });
+    let gaps: Vec<f64> = pairs.map(|pair| pair.mean_percent).collect();
+    let nearest = gaps.iter().copied().min_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let Some(gap) = nearest.filter(|gap| gap.abs() > NEARLY) else { return };
+    let data = format!("IPv6 against IPv4 is {}", show(gap));
+    let text = Text::new(clause.text.trim(), data, "write how far apart they are");
+    findings.add(Rule::ClaimNoImpact, Severity::Wrong, line, text);
+}
+
+/// Per cent beyond which rates are no more "nearly the same".
+const NEARLY: f64 = 5.0;
+
+/// Holds a ranking against the blocks of both sides; true where nothing is left to say of the clause.
+fn hold(
+    clause: &Clause,
+    topics: &Topics,
+    (ranked, word): (Ranked, &str),
+    sides: &Sides<'_>,
+    line: usize,
+    findings: &mut AuditFindings,
+) -> bool {
+    let data = match ranked {
+        Ranked::Rates(sign) => against_rates(clause, topics, sign, sides),
+        Ranked::Changes(sign) => against_changes(sides, |a, b| {
             let apart = (a.mean_percent - b.mean_percent) * sign.factor();
             apart < -(a.half_width + b.half_width)
         }),
-        Ranked::Only(sign) => against_changes(&first, &second, |_, b| {
-            b.is_proven && b.mean_percent * sign.factor() > MARGIN
+        Ranked::Only(sign) => {
+            against_changes(sides, |_, b| b.is_proven && b.mean_percent * sign.factor() > MARGIN)
+        }
+        Ranked::AllBut(sign) => against_changes(sides, |a, b| {
+            let is_so = |pair: &Pair| pair.is_proven && pair.mean_percent * sign.factor() > 0.0;
+            is_so(a) || !is_so(b)
         }),
-        Ranked::Times(factor) => against_changes(&first, &second, |a, b| {
+        Ranked::Times(factor) => against_changes(sides, |a, b| {
             let times = a.mean_percent / b.mean_percent;
             times < 0.0 || (times / factor).ln().abs() > FAR.ln()
         }),
     };
     if let Some(data) = data {
-        let claim = format!("'{}' in: {}", said.word, clause.text.trim());
-        let text = Text::new(claim, data, "write what the blocks say of each family");
+        let claim = format!("'{word}' in: {}", clause.text.trim());
+        let text = Text::new(claim, data, "write what the blocks say of each");
         findings.add(Rule::ClaimSign, Severity::Wrong, line, text);
     }
     // that the first changes at all is for its own block to say
-    !first.is_empty() && !second.is_empty() && !matches!(said.ranked, Ranked::Only(_))
+    !sides.first.is_empty() && !sides.second.is_empty() && !matches!(ranked, Ranked::Only(_))
 }
 
-/// Rates of sets that differ in the family alone. All that the clause can mean have to refute it;
+/// Words for the first set of a block, and for the others.
+const BEFORE: [&str; 4] = ["pre", "before", "unpatched", "originally"];
+const AFTER: [&str; 4] = ["post", "after", "patched", "now"];
+
+/// Rates of sets that differ in the subject alone. All that the clause can mean have to refute it;
 /// "with or without" means each.
 fn against_rates(
     clause: &Clause,
+    topics: &Topics,
     sign: Sign,
-    first: &[&[SourcedSet<'_>]],
-    second: &[&[SourcedSet<'_>]],
+    sides: &Sides<'_>,
 ) -> Option<String> {
     let words = spoken(&clause.text);
-    let is_each = words.windows(3).any(|w| w[0] == "with" && w[1] == "or" && w[2] == "without");
-    let is_without = words.iter().any(|w| w == "without");
+    let is_each = words
+        .windows(3)
+        .any(|w| w[0] == "with" && matches!(w[1].as_str(), "or" | "and") && w[2] == "without");
+    let has = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
+    let is_without = has(&["without"]);
+    let side = (has(&BEFORE), has(&AFTER));
     let mut refuting = Vec::new();
     let mut count = 0;
-    for (a, b) in first.iter().flat_map(|f| second.iter().map(move |s| (*f, *s))) {
+    for (a, b) in sides.first.iter().flat_map(|f| sides.second.iter().map(move |s| (*f, *s))) {
         let meant = named(&words, a);
         for (index, set) in a.iter().enumerate() {
-            let is_meant = meant.is_empty() || is_each || meant.contains(&index) != is_without;
-            let alike = b.iter().find(|o| {
-                let telling = |m: &SourcedSet<'_>| {
-                    m.label.telling_words().into_iter().map(str::to_owned).collect::<BTreeSet<_>>()
-                };
-                telling(o) == telling(set)
-            });
+            let is_meant = match side {
+                (true, false) => index == 0,
+                (false, true) => index > 0,
+                _ => meant.is_empty() || is_each || meant.contains(&index) != is_without,
+            };
+            let telling = |m: &SourcedSet<'_>| -> BTreeSet<String> {
+                let words = m.label.telling_words().into_iter().map(folded);
+                words.filter(|word| !topics.names(word)).collect()
+            };
+            let mut alike = b.iter().filter(|o| telling(o) == telling(set));
+            let alike = alike.next().filter(|_| alike.next().is_none());
             let (true, Some(alike)) = (is_meant, alike) else { continue };
             let Some(pair) = Pair::of(alike, set) else { continue };
             count += 1;
@@ -94,7 +192,8 @@ fn against_rates(
             }
         }
     }
-    let is_refuted = if is_each { !refuting.is_empty() } else { refuting.len() == count };
+    let is_any = is_each || sides.is_against_all;
+    let is_refuted = if is_any { !refuting.is_empty() } else { refuting.len() == count };
     refuting.into_iter().next().filter(|_| is_refuted)
 }
 
@@ -102,18 +201,17 @@ fn against_rates(
 const FAR: f64 = 1.6;
 
 /// What changed from the first set to the second, by family, where all of it refutes the clause.
-fn against_changes(
-    first: &[&[SourcedSet<'_>]],
-    second: &[&[SourcedSet<'_>]],
-    refutes: impl Fn(&Pair, &Pair) -> bool,
-) -> Option<String> {
+fn against_changes(sides: &Sides<'_>, refutes: impl Fn(&Pair, &Pair) -> bool) -> Option<String> {
     let changes = |blocks: &[&[SourcedSet<'_>]]| -> Option<Vec<Pair>> {
         blocks.iter().map(|b| if let [x, y] = b { Pair::of(x, y) } else { None }).collect()
     };
-    let (a, b) = (changes(first)?, changes(second)?);
+    let (a, b) = (changes(&sides.first)?, changes(&sides.second)?);
     let is_refuted = !a.is_empty()
         && !b.is_empty()
-        && a.iter().flat_map(|a| b.iter().map(move |b| (a, b))).all(|(a, b)| refutes(a, b));
+        && a.iter().all(|a| match sides.is_against_all {
+            true => b.iter().any(|b| refutes(a, b)),
+            false => b.iter().all(|b| refutes(a, b)),
+        });
     is_refuted.then(|| {
         format!("the changes are {} and {}", show(a[0].mean_percent), show(b[0].mean_percent))
     })

@@ -32,7 +32,7 @@ pub(super) fn check(
     if !is_in_scale(&from) || !is_in_scale(&to) {
         return;
     }
-    let agrees = |end: &Scaled, row: &crate::block::Row| {
+    let agrees = |end: &Scaled, row: &fwdlab_netbenches::block::Row| {
         let slack = if end.is_rough { ROUGHLY_NEAR } else { NEAR };
         [row.median(), row.mean()]
             .iter()
@@ -56,7 +56,18 @@ pub(super) fn check(
         ratio.max(1.0 / ratio) > 1.0 + 2.0 * ROUGHLY_NEAR
     };
     let is_certain = spoken.is_sure && pairs.len() == 1;
-    let is_wrong = is_certain && (is_contrary(&first.pair) || is_far(&first.pair));
+    // written to the digit, and no run of either set has it
+    let is_nowhere = |end: &Scaled| {
+        let has = |c: &super::Compared<'_>| {
+            [c.base, c.variant].iter().any(|set| {
+                let [low, high] = [set.row.values[0] - end.step, set.row.values[1] + end.step];
+                (low * (1.0 - NEAR)..=high * (1.0 + NEAR)).contains(&end.value)
+            })
+        };
+        !end.is_rough && end.step / end.value < NEAR && !pairs.iter().any(has)
+    };
+    let is_off = is_nowhere(&from) || is_nowhere(&to);
+    let is_wrong = is_certain && (is_off || is_contrary(&first.pair) || is_far(&first.pair));
     findings.add(
         Rule::ClaimRate,
         if is_wrong { Severity::Wrong } else { Severity::Check },

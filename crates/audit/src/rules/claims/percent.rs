@@ -1,12 +1,13 @@
 //! Percentages against the block.
 
-use super::wording::names_base;
-use super::{Claim, Compared, is_contrary, report_sign, report_unproven};
+use super::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
+use crate::surroundings::SourcedSet;
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::agreement::{Agreement, agreement, agrees_roughly};
-use fwdlab_sentence::clause::{Percent, Sign, Stance, quotes_earlier};
+use fwdlab_sentence::clause::{Bound, Percent, Sign, Stance, is_given, quotes_earlier};
+use fwdlab_sentence::subject::names_base;
 
 pub(super) fn check_percent(claim: &Claim<'_>, percent: &Percent, findings: &mut AuditFindings) {
     let wanted_sign = percent.sign.or(match &claim.clause.stance {
@@ -27,16 +28,31 @@ pub(super) fn check_percent(claim: &Claim<'_>, percent: &Percent, findings: &mut
         report_other_pair(claim, percent, &other, findings);
         return;
     }
-    if contradicts {
+    // a change that the interval leaves out is refuted, proven or not
+    let signed = wanted_sign.map(|sign| sign.factor() * percent.value);
+    let is_outside = signed.is_some_and(|said| {
+        (compared.pair.mean_percent - said).abs() > compared.pair.half_width.max(MARGIN)
+    });
+    let is_refuted = is_outside && compared.is_oriented && !percent.is_rough;
+    if contradicts && (compared.pair.is_proven || !is_refuted) {
         report_sign(claim, &percent.text, compared, findings);
         return;
     }
     let is_near_any = claim.pairs.iter().any(|c| {
         (c.pair.mean_percent.abs() - percent.value).abs() <= 2.5 * c.pair.half_width.max(0.2)
     });
-    let is_worded = claim.is_worded || percent.sign.is_some();
+    let is_worded = claim.is_worded || percent.sign.is_some() || is_given(claim.clause, percent);
+    // a bound is no rounded number
+    let is_bounded = percent.bound.is_some() && !is_within(percent, compared);
     let severity = match (claim.spoken.is_sure, claim.pairs.len()) {
-        (true, 1) if is_worded && (!percent.is_rough || !is_near_any) => Severity::Wrong,
+        (true, 2..)
+            if is_worded && percent.sign.is_none() && is_of_no_pair(claim.sets, percent) =>
+        {
+            Severity::Wrong
+        }
+        (true, 1) if is_worded && (is_bounded || !percent.is_rough || !is_near_any) => {
+            Severity::Wrong
+        }
         _ => Severity::Check,
     };
     findings.add(
@@ -49,6 +65,25 @@ pub(super) fn check_percent(claim: &Claim<'_>, percent: &Percent, findings: &mut
             format!("write {}", show(compared.pair.mean_percent)),
         ),
     );
+}
+
+/// Whether no two sets of the block, whichever is the base, are anywhere near so far apart.
+fn is_of_no_pair(sets: &[SourcedSet<'_>], percent: &Percent) -> bool {
+    let is_far = |pair: &Pair| {
+        [pair.mean_percent, pair.inverse_percent].iter().all(|change| {
+            let off = (change.abs() - percent.value).abs();
+            off > 0.4 * percent.value && off > 2.5 * pair.half_width
+        })
+    };
+    let bases = sets.iter().enumerate();
+    let mut pairs =
+        bases.flat_map(|(i, base)| sets[i + 1..].iter().map(move |s| Pair::of(base, s)));
+    percent.upper.is_none() && pairs.all(|pair| pair.is_some_and(|pair| is_far(&pair)))
+}
+
+/// Whether a percentage lies in the interval of a comparison.
+fn is_within(percent: &Percent, compared: &Compared<'_>) -> bool {
+    (compared.pair.mean_percent.abs() - percent.value).abs() <= compared.pair.half_width
 }
 
 /// A number that no comparison of the block gives, in a sentence that quotes another page or time.
@@ -72,7 +107,9 @@ fn check_agreeing(
     if sign.is_some_and(|s| is_contrary(s, compared)) {
         return report_sign(claim, &percent.text, compared, findings);
     }
-    if !compared.pair.is_proven && !is_same_stance(claim) {
+    // "less than 1 %" claims no change
+    let is_at_most = percent.bound == Some(Bound::Below) && claim.clause.stance == Stance::Silent;
+    if !compared.pair.is_proven && !is_same_stance(claim) && !is_at_most {
         return report_unproven(claim, &percent.text, compared, findings);
     }
     let (figure, meant) = meant_figure(percent, compared);

@@ -65,9 +65,13 @@ pub(super) fn check_reached(
     spoken_of: Spoken,
     findings: &mut AuditFindings,
 ) {
-    let said = reached(clause).filter(|_| clause.families.len() == 1);
+    let is_of_none = around.sets.iter().flatten().all(|set| set.family.is_none());
+    let said =
+        reached(clause).filter(|_| clause.families.len() == 1 || is_of_none && spoken_of.is_sure);
     let Some((mention, bound)) = said else { return };
-    let is_own = |family: Option<NamedFamily>| family.is_some_and(|f| clause.families.contains(&f));
+    let is_own = |family: Option<NamedFamily>| {
+        is_of_none || family.is_some_and(|f| clause.families.contains(&f))
+    };
     let has = |values: &[f64]| {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(0.0, f64::max);

@@ -2,8 +2,8 @@
 
 use super::anywhere;
 use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::page::{Item, ItemKind};
 use crate::surroundings::Surroundings;
+use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_results::units;
 use fwdlab_sentence::agreement::{Agreement, agreement};
 use fwdlab_sentence::clause::clauses;

@@ -6,7 +6,7 @@ use crate::pair::Pair;
 use crate::surroundings::SourcedSet;
 use fwdlab_sentence::clause::{Clause, words};
 use fwdlab_sentence::label::Label;
-use fwdlab_sentence::subject::{spoken, turned};
+use fwdlab_sentence::subject::{THAN, spoken, turned};
 
 /// The comparisons of a block that a clause can mean.
 pub(super) fn compared<'a>(sets: &'a [SourcedSet<'a>], clause: &Clause) -> Vec<Compared<'a>> {
@@ -91,32 +91,6 @@ pub(super) fn plain(spoken: &[String], sets: &[SourcedSet<'_>]) -> Vec<usize> {
         found.retain(is_plain);
     }
     found
-}
-
-/// Words that announce what something is compared with.
-const THAN: [&str; 17] = [
-    "than",
-    "vs",
-    "versus",
-    "over",
-    "against",
-    "compared",
-    "relative",
-    "regarding",
-    "beats",
-    "beat",
-    "beating",
-    "beaten",
-    "outperforms",
-    "outperform",
-    "outperforming",
-    "ahead",
-    "behind",
-];
-
-/// Whether a clause says what it compares with.
-pub(super) fn names_base(text: &str) -> bool {
-    words(text).iter().any(|(_, word)| THAN.contains(&word.as_str()))
 }
 
 /// True when the clause speaks of `variant` against `base`, false when of

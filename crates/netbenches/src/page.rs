@@ -2,7 +2,7 @@
 
 use fwdlab_guard::digest;
 
-use super::block::MinistatBlock;
+use crate::block::MinistatBlock;
 
 /// Bytes read of a page; honest ones hold some kilobytes.
 pub const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
@@ -62,7 +62,7 @@ impl Item {
     pub fn is_of_family(&self) -> bool {
         let label = self.text.split_once(':').map(|(label, _)| label);
         let label = label.map(|l| l.trim_start_matches(['-', '*', '+', ' ']).trim());
-        label.and_then(fwdlab_netbenches::name::family_word).is_some()
+        label.and_then(crate::name::family_word).is_some()
     }
 
     /// The page's line at `offset` of the text.
