@@ -4,7 +4,7 @@
 
 use std::hint::black_box;
 
-use fwdlab_wire::{MacAddr, arp, checksum, ethernet, icmpv4, icmpv6, ipv4, ipv6, ndisc, udp, vlan};
+use fwdlab_wire::{MacAddr, arp, checksum, ethernet, icmpv4, icmpv6, ipv4, ipv6, ndisc, tcp, udp, vlan};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     frame(bytes);
@@ -77,6 +77,7 @@ fn packet_v4(bytes: &[u8]) {
         _ if own.fragment_offset() > 0 => {}
         icmpv4::PROTOCOL => message_v4(own.payload()),
         udp::PROTOCOL => datagram(own.payload(), own.pseudo_sum()),
+        tcp::PROTOCOL => segment(own.payload(), own.pseudo_sum()),
         _ => {}
     }
 }
@@ -124,6 +125,7 @@ fn packet_v6(bytes: &[u8]) {
     match own.next_header() {
         icmpv6::NEXT_HEADER => message_v6(own.payload(), own.pseudo_sum()),
         udp::PROTOCOL => datagram(own.payload(), own.pseudo_sum()),
+        tcp::PROTOCOL => segment(own.payload(), own.pseudo_sum()),
         _ => {}
     }
 }
@@ -181,6 +183,21 @@ fn datagram(bytes: &[u8], pseudo: u64) {
     new.fill_checksum(pseudo);
     assert!(new.has_valid_checksum(pseudo, false), "no datagram goes out without its checksum");
     assert_eq!((new.source_port(), new.payload()), (own.source_port(), own.payload()));
+}
+
+fn segment(bytes: &[u8], pseudo: u64) {
+    let Ok(own) = tcp::Segment::parse(bytes) else { return };
+    assert!(own.header_len() + own.payload().len() == bytes.len());
+    black_box((own.window(), own.has_valid_checksum(pseudo)));
+    let mut copy = bytes.to_vec();
+    let mut new = tcp::Segment::prepare(&mut copy[..]).expect("as long as the first");
+    new.set_ports(own.source_port(), own.destination_port());
+    new.set_numbers(own.sequence(), own.acknowledgement());
+    new.set_flags(own.flags());
+    new.fill_checksum(pseudo);
+    assert!(new.has_valid_checksum(pseudo), "no segment goes out without its checksum");
+    assert_eq!((new.sequence(), new.acknowledgement()), (own.sequence(), own.acknowledgement()));
+    assert_eq!((new.destination_port(), new.flags()), (own.destination_port(), own.flags()));
 }
 
 /// Addresses as text.

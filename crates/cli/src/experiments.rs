@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use fwdlab_experiment::fields::nearest;
 use fwdlab_experiment::{Experiment, Head};
+use fwdlab_results::EXPERIMENT_FILE;
 
 use crate::changes::Changes;
 use crate::{devices, features, output};
@@ -53,8 +54,16 @@ impl Named<'_> {
             }
             Self::Made(name, text) => (PathBuf::from(format!("{name}.toml")), text.clone()),
         };
-        let text = if changes.is_empty() { text } else { changes.of(&text, &path)? };
-        Experiment::of_text(&path, &text, &devices).map_err(|error| explained(error, &path))
+        if changes.is_empty() {
+            let read = Experiment::of_text(&path, &text, &devices);
+            return read.map_err(|error| explained(error, &path));
+        }
+        let text = changes.of(&text, &path)?;
+        let read = Experiment::of_text(&path, &text, &devices);
+        read.map_err(|error| {
+            let error = explained(error, &path);
+            anyhow::anyhow!("{error}\n(lines are counted with what the command line sets)")
+        })
     }
 }
 
@@ -92,6 +101,11 @@ fn explained(error: fwdlab_experiment::Error, path: &Path) -> anyhow::Error {
                 let is_one = EXAMPLES.iter().any(|(known, _)| *known == name);
                 let more = is_one.then(|| format!(", or fwdlab run --example {name}"));
                 anyhow::anyhow!("{error}{}", more.unwrap_or_default())
+            }
+            (fwdlab_experiment::Error::File(_), _) if path.join(EXPERIMENT_FILE).is_file() => {
+                let file = path.join(EXPERIMENT_FILE);
+                let (path, file) = (path.display(), file.display());
+                anyhow::anyhow!("{path} holds results; their experiment is {file}: name that")
             }
             _ => error.into(),
         },

@@ -160,7 +160,34 @@ fn address(part: &str, text: &str) -> Result<IpAddr, Complaint> {
 fn unreadable(text: &str) -> Complaint {
     let is_v6 = text.contains('[') || text.matches(':').count() > 1;
     let example = if is_v6 { EXAMPLE_6 } else { EXAMPLE_4 };
-    Complaint::new(format!("{text:?} is no range of addresses"), WANTED, example)
+    let remedy =
+        meant(text).map_or_else(|| example.to_owned(), |meant| format!("write \"{meant}\""));
+    Complaint::new(format!("{text:?} is no range of addresses"), WANTED, remedy)
+}
+
+/// What the text of somebody who knows other ways of writing IPv4 ranges says: `198.18.10.0/24:2000`,
+/// `198.18.10.1-20:2000`, or a range whose port lacks.
+fn meant(text: &str) -> Option<Endpoint> {
+    const PORT: &str = "2000";
+    let (addresses, port) = text.split_once(':').unwrap_or((text, PORT));
+    let range = if let Some((address, length)) = addresses.split_once('/') {
+        let (address, length): (Ipv4Addr, u32) = (address.parse().ok()?, length.parse().ok()?);
+        let hosts = u32::MAX.checked_shr(length).filter(|hosts| *hosts > 1)?;
+        let network = address.to_bits() & !hosts;
+        let ends = [network + 1, network + hosts - 1].map(Ipv4Addr::from_bits);
+        format!("{}-{}", ends[0], ends[1])
+    } else if let Some((first, last)) = addresses.split_once('-')
+        && last.parse::<u8>().is_ok()
+    {
+        let (network, _) = first.rsplit_once('.')?;
+        format!("{first}-{network}.{last}")
+    } else {
+        addresses.to_owned()
+    };
+    let asked = format!("{range}:{port}");
+    // Only what is a range then; what is none there would come back here.
+    let is_range = range.split('-').all(|end| end.parse::<Ipv4Addr>().is_ok());
+    if !is_range || asked == text { None } else { Endpoint::parse(&asked).ok() }
 }
 
 /// The kind of an address that RFC 1812 section 5.3.7 and RFC 4291 keep from

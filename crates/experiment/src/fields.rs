@@ -174,7 +174,11 @@ impl<'a> Section<'a> {
         match found.value.as_table() {
             Some(table) => Some(Section::new(found.field, found.at, table)),
             None => {
-                let complaint = wrong_kind(found.value, "a table", &format!("[{key}]"));
+                let example = match self.name.is_empty() {
+                    true => format!("[{key}]"),
+                    false => format!("{key} = {{ \"WORD\" = \"VALUE\" }}"),
+                };
+                let complaint = wrong_kind(found.value, "a table", &example);
                 complaints.add(&found.at, &found.field, complaint);
                 None
             }
@@ -202,21 +206,42 @@ impl<'a> Section<'a> {
         self.takes_all
     }
 
+    /// The same table, of which nothing has been read.
+    pub(super) fn anew(&self) -> Self {
+        Self::new(self.name.clone(), self.at.clone(), self.table)
+    }
+
+    /// Whether this key was asked for.
+    pub(super) fn knows(&self, key: &str) -> bool {
+        self.known.contains(&key)
+    }
+
     /// Complains about every key that was not asked for.
     pub fn finish(self, complaints: &mut Complaints<'_>) {
+        self.finish_beside(|_| Vec::new(), complaints);
+    }
+
+    /// The same; `others` names the devices that take a key which this one does not.
+    pub(super) fn finish_beside(
+        self,
+        others: impl Fn(&str) -> Vec<&'static str>,
+        complaints: &mut Complaints<'_>,
+    ) {
         for key in self.table.keys() {
             let name: &str = key.get_ref().as_ref();
             if self.takes_all || self.known.contains(&name) {
                 continue;
             }
-            let complaint = Complaint::new(
-                "this key is unknown",
-                format!("one of {}", self.known.join(", ")),
-                match nearest(name, self.known.iter().copied()) {
-                    Some(near) => format!("did you mean {near}?"),
-                    None => "remove it; docs/experiment-file.md lists every key".to_owned(),
-                },
-            );
+            let remedy = match (nearest(name, self.known.iter().copied()), &*others(name)) {
+                (Some(near), _) => format!("did you mean {near}?"),
+                (None, []) => "remove it; docs/experiment-file.md lists every key".to_owned(),
+                (None, several) => format!(
+                    "it belongs to device = \"{}\": say so at the top, or remove it",
+                    several.join("\" or \"")
+                ),
+            };
+            let wanted = format!("one of {}", self.known.join(", "));
+            let complaint = Complaint::new("this key is unknown", wanted, remedy);
             complaints.add(&key.span(), &self.field(name), complaint);
         }
     }

@@ -32,6 +32,7 @@ mod read;
 pub mod schema;
 mod sessions;
 mod streams;
+mod syntax;
 
 #[cfg(test)]
 mod attach_tests;
@@ -46,7 +47,8 @@ pub use fwdlab_traffic::Load;
 pub use head::Head;
 pub use model::{
     Allowance, Benchmarks, Blocks, CaptureOf, Churn, ChurnSource, Direction, Experiment,
-    ListedChange, Route, RouteSource, Routes, SessionsOf, StreamsOf, Traffic, Variant,
+    ListedChange, Route, RouteSource, Routes, SessionProtocol, SessionsOf, StreamsOf, Traffic,
+    Variant,
 };
 pub use parts::MOST_GENERATED;
 pub use problem::{Problem, Problems};

@@ -14,7 +14,8 @@ pub(super) fn read(text: &str) -> Result<Load, Complaint> {
         Complaint::new(
             format!("{text:?} is no load"),
             "\"max\", frames/s such as \"500kpps\", or a line rate such as \"1Gbps\"",
-            REMEDY,
+            meant(text)
+                .map_or_else(|| REMEDY.to_owned(), |meant| format!("did you mean \"{meant}\"?")),
         )
     })?;
     match load {
@@ -25,6 +26,16 @@ pub(super) fn read(text: &str) -> Result<Load, Complaint> {
         )),
         load => Ok(load),
     }
+}
+
+/// The line rate of somebody who writes its unit in another way: `100Mbit`, `1 Gb/s`.
+fn meant(text: &str) -> Option<String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let unit: String = text[digits.len()..].to_lowercase().split_whitespace().collect();
+    let size = ["k", "M", "G"].into_iter().find(|size| unit.starts_with(&size.to_lowercase()))?;
+    let is_bits = matches!(&unit[1..], "bit" | "bits" | "bit/s" | "bits/s" | "b" | "b/s" | "bps");
+    let meant = format!("{digits}{size}bps");
+    (is_bits && meant.parse::<Load>().is_ok()).then_some(meant)
 }
 
 /// Refuses a load that no line carries, and a recorded one without a capture.

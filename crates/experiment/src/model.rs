@@ -191,9 +191,21 @@ pub struct StreamsOf {
     pub congestion: Option<String>,
 }
 
+/// What sessions are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SessionProtocol {
+    /// Datagrams: whoever sends the first has begun a session, and it ends by its silence.
+    #[default]
+    Udp,
+    /// Segments: three open a session and three close it.
+    Tcp,
+}
+
 /// How the sessions of a traffic live: each flow is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionsOf {
+    /// What they are sessions of.
+    pub protocol: SessionProtocol,
     /// Frames from its beginning to its end, of both ways together.
     pub lifetime: u32,
     /// How many are alive at once, where sessions come and go.

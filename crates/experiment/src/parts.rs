@@ -94,6 +94,15 @@ fn read_settings(
     let mut set = BTreeMap::new();
     let Some(words) = section.table("set", complaints) else { return set };
     for (word, key_at, Found { field, at, value }) in words.entries() {
+        if let Some((dotted, value)) = dotted(word, value) {
+            let complaint = Complaint::new(
+                "a word with dots stands here without quotes, and TOML makes tables of it",
+                "the word in quotes",
+                format!("write \"{dotted}\" = {value}"),
+            );
+            complaints.add(&key_at, &words.field(&dotted), complaint);
+            continue;
+        }
         if complaints.keep(&key_at, &field, device.check_word(word)).is_none() {
             continue;
         }
@@ -111,6 +120,18 @@ fn read_settings(
         }
     }
     set
+}
+
+/// The word that somebody wrote without quotes, and its value: tables within tables of one key each.
+fn dotted(word: &str, value: &DeValue<'_>) -> Option<(String, String)> {
+    let mut dotted = word.to_owned();
+    let mut inner = value;
+    while let Some(table) = inner.as_table() {
+        let (key, value) = table.iter().next()?;
+        dotted = format!("{dotted}.{}", key.get_ref());
+        inner = value.get_ref();
+    }
+    (dotted.len() > word.len()).then(|| (dotted, shown(inner)))
 }
 
 pub(super) fn read_traffics(

@@ -13,6 +13,7 @@ use super::Variant;
 use super::fields::{Found, Section, integer_of, nearest, shown};
 use super::problem::{Complaint, Complaints};
 use super::schema::{Anything, DeviceTables, Schema};
+use super::syntax;
 use super::{
     Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes, able,
     check, churn, convergence, inputs, measures, parts, quantity, sessions, streams,
@@ -173,15 +174,8 @@ impl Experiment {
             let message = error.message().replace('\n', ", ");
             let key = text.get(at.clone()).filter(|_| message == "duplicate key");
             let complaint = match key {
-                Some(_) => Complaint::new(
-                    "the key stands here a second time",
-                    "each key of a table once",
-                    "remove one of the two",
-                ),
-                None => {
-                    let remedy = "put text in quotes, and see https://toml.io for the rest";
-                    Complaint::new(message, "TOML", remedy)
-                }
+                Some(key) => syntax::second_time(text, &at, key),
+                None => syntax::no_toml(text, &at, message),
             };
             complaints.add(&at, key.unwrap_or_default(), complaint);
         }
@@ -283,6 +277,17 @@ impl Recorded {
     }
 }
 
+/// The devices that would take a key of a variant.
+fn devices_with(key: &str, variant: &Section<'_>, devices: &[&dyn Schema]) -> Vec<&'static str> {
+    let takes = |device: &&&dyn Schema| {
+        let variants = vec![variant.anew()];
+        let mut tables = DeviceTables { own: None, variants, traffics: &[] };
+        device.check(&mut tables, &mut Complaints::new(""));
+        tables.variants.iter().any(|variant| variant.knows(key))
+    };
+    devices.iter().filter(takes).map(|device| device.name()).collect()
+}
+
 /// Reads every key first, so that all problems are found, and only then gives
 /// up for those that are missing.
 fn read_experiment(
@@ -319,8 +324,13 @@ fn read_experiment(
     let placed = measures::join(placed, asked);
     let mut tables = DeviceTables { own, variants: sections, traffics: &placed };
     device.check(&mut tables, complaints);
-    for section in tables.own.into_iter().chain(tables.variants) {
-        section.finish(complaints);
+    if let Some(own) = tables.own {
+        own.finish(complaints);
+    }
+    for section in tables.variants {
+        let unread = section.anew();
+        let others = |key: &str| devices_with(key, &unread, devices);
+        section.finish_beside(others, complaints);
     }
     let mut routes = parts::read_routes(&mut top, complaints);
     let end = text.trim_end().len();

@@ -1,10 +1,10 @@
 //! `kind = "sessions"` in `[[traffic]]`: flows that begin, live and end, for devices that track them.
 
-use fwdlab_results::Measure;
+use fwdlab_results::{Family, Measure};
 use fwdlab_traffic::Order;
 
-use super::fields::{Found, Section};
-use super::model::{SessionsOf, Traffic};
+use super::fields::{Found, Section, nearest};
+use super::model::{SessionProtocol, SessionsOf, Traffic};
 use super::problem::{Complaint, Complaints};
 use super::schema::TrafficPlace;
 
@@ -15,6 +15,17 @@ const USUAL_FRAMES: u32 = 10;
 /// Most frames before a table is emptied: their order is kept in memory.
 const MOST_OF_A_ROUND: u64 = 1 << 22;
 
+/// What sessions are made of, as the file says it.
+const PROTOCOLS: [(&str, SessionProtocol); 2] =
+    [("udp", SessionProtocol::Udp), ("tcp", SessionProtocol::Tcp)];
+/// Fewest frames of a session of TCP: three open it, three close it.
+const LEAST_OF_TCP: u32 = 6;
+/// Sessions of TCP that come and go are alive together at least so many times as each has frames: what is
+/// answered has gone out in a batch before.
+const ALIVE_TO_FRAMES: u64 = 16;
+/// Shortest frames of TCP in IPv6, FCS included: headers of 74 bytes and four of data.
+const LEAST_INET6_TCP_FRAME: u16 = 82;
+
 /// Reads the keys of sessions; how many are alive at once is settled by [`settled`]. `kind` is the traffic's
 /// where it is of sessions.
 pub(super) fn read(
@@ -24,22 +35,42 @@ pub(super) fn read(
 ) -> Option<Found<SessionsOf>> {
     let lifetime = section.integer("lifetime", 2..=MOST_FRAMES, complaints);
     let concurrent = section.integer("concurrent", 1..=u64::MAX, complaints);
+    let protocol = section.text("protocol", "\"udp\"", complaints);
     let Some(Found { field, at, .. }) = kind else {
-        for key in [&lifetime, &concurrent].into_iter().flatten() {
+        let numbers =
+            [&lifetime, &concurrent].into_iter().flatten().map(|key| (&key.at, &key.field));
+        for (at, field) in numbers.chain(protocol.as_ref().map(|key| (&key.at, &key.field))) {
             let complaint = Complaint::new(
                 "this traffic has no sessions that could begin and end",
                 "it beside kind = \"sessions\"",
                 "add kind = \"sessions\", or remove it",
             );
-            complaints.add(&key.at, &key.field, complaint);
+            complaints.add(at, field, complaint);
         }
         return None;
     };
     let value = SessionsOf {
+        protocol: protocol.map_or_else(SessionProtocol::default, |key| named(&key, complaints)),
         lifetime: lifetime.map_or(USUAL_FRAMES, |found| found.value as u32),
         concurrent: concurrent.map_or(0, |found| found.value),
     };
     Some(Found { field: field.clone(), at: at.clone(), value })
+}
+
+fn named(key: &Found<&str>, complaints: &mut Complaints<'_>) -> SessionProtocol {
+    if let Some((_, protocol)) = PROTOCOLS.iter().find(|(name, _)| *name == key.value) {
+        return *protocol;
+    }
+    let complaint = Complaint::new(
+        format!("there are no sessions of {:?}", key.value),
+        "\"udp\", or \"tcp\", whose segments open and close their sessions",
+        match nearest(key.value, PROTOCOLS.iter().map(|(name, _)| *name)) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => "remove it for sessions of UDP".to_owned(),
+        },
+    );
+    complaints.add(&key.at, &key.field, complaint);
+    SessionProtocol::default()
 }
 
 /// With how many are alive at once: all, where the file does not say. Refuses what sessions cannot be.
@@ -48,7 +79,8 @@ pub(super) fn settled(
     traffic: &Traffic,
     complaints: &mut Complaints<'_>,
 ) -> Option<SessionsOf> {
-    let Found { field, at, value: SessionsOf { lifetime, concurrent } } = found;
+    let Found { field, at, value } = found;
+    let SessionsOf { protocol, lifetime, concurrent } = value;
     let flows = traffic.flows_ahead();
     let what = if traffic.capture.is_some() {
         "the flows of a capture begin and end as they were recorded".to_owned()
@@ -60,7 +92,16 @@ pub(super) fn settled(
         format!("{flows} sessions of {lifetime} frames are more than {MOST_OF_A_ROUND} frames")
     } else {
         let concurrent = if concurrent == 0 { flows } else { concurrent };
-        return Some(SessionsOf { lifetime, concurrent });
+        let settled = SessionsOf { protocol, lifetime, concurrent };
+        if protocol == SessionProtocol::Tcp
+            && let Some((what, remedy)) = no_tcp(settled, traffic)
+        {
+            let wanted = "direction = \"both\", a lifetime of 6 frames or more, and frames with room for \
+                          their headers";
+            complaints.add(&at, &field, Complaint::new(what, wanted, remedy));
+            return None;
+        }
+        return Some(settled);
     };
     let complaint = Complaint::new(
         what,
@@ -70,6 +111,31 @@ pub(super) fn settled(
     );
     complaints.add(&at, &field, complaint);
     None
+}
+
+/// Why sessions of TCP cannot be like this, and what to do.
+fn no_tcp(own: SessionsOf, traffic: &Traffic) -> Option<(String, &'static str)> {
+    let lifetime = own.lifetime;
+    Some(if !traffic.direction.is_both() {
+        ("a session of TCP is answered".to_owned(), "write direction = \"both\"")
+    } else if lifetime < LEAST_OF_TCP {
+        let what = format!("{lifetime} frames do not open and close a session of TCP");
+        (what, "write lifetime = 6 or more")
+    } else if traffic.family != Family::Inet && traffic.frame_bytes < LEAST_INET6_TCP_FRAME {
+        let bytes = traffic.frame_bytes;
+        let what = format!("TCP has no room in frames of {bytes} bytes in IPv6");
+        (what, "write frame = 82 or more")
+    } else {
+        return None;
+    })
+}
+
+/// How many sessions of TCP have to be alive at once where they come and go, where they are fewer.
+fn least_alive(traffic: &Traffic) -> Option<u64> {
+    let SessionsOf { protocol, lifetime, concurrent } = traffic.sessions?;
+    let least = ALIVE_TO_FRAMES * u64::from(lifetime);
+    let is_too_few = protocol == SessionProtocol::Tcp && concurrent < least;
+    (is_too_few && traffic.measure == Measure::Rate).then_some(least)
 }
 
 /// Measures of sessions are taken with sessions, and sessions with these or the rate.
@@ -89,6 +155,14 @@ pub(super) fn measures(
             (
                 format!("it has sessions, of which measure = \"{measure}\" is not taken"),
                 "measure \"insertion\", \"lookup\", \"full-table\" or \"rate\", or remove kind",
+            )
+        } else if let Some(least) = least_alive(traffic) {
+            (
+                format!(
+                    "with fewer than {least} sessions of TCP alive at once, answers would go out before \
+                     what they answer"
+                ),
+                "let more of them live at once (concurrent, flows), or shorten lifetime",
             )
         } else if has_sessions && changes_routes {
             ("it has sessions beside [churn]".to_owned(), "remove kind, or [churn]")
@@ -111,14 +185,14 @@ mod tests {
 
     use fwdlab_results::Measure;
 
-    use crate::{Anything, Experiment, Problems, SessionsOf};
+    use crate::{Anything, Experiment, Problems, SessionProtocol, SessionsOf};
 
     fn with(keys: &str, traffic: &str) -> Result<Experiment, Problems> {
         let text = format!(
             "title = \"t\"\nbaseline = \"a\"\n{keys}\n[[variant]]\nname = \"a\"\n[[variant]]\n\
              name = \"b\"\n[[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1-198.18.0.9:7\"\n\
              destination = \"198.19.0.1:7-16\"\n{traffic}\n[routes]\n\
-             static = [\"198.19.0.0/16 via 198.19.0.2\"]\n"
+             static = [\"198.18.0.0/16 via 198.18.0.2\", \"198.19.0.0/16 via 198.19.0.2\"]\n"
         );
         Experiment::parse(Path::new("lab/sessions.toml"), &text, &[&Anything])
     }
@@ -130,12 +204,47 @@ mod tests {
         let names: Vec<_> = experiment.traffics.iter().map(|t| t.name.as_str()).collect();
         assert_eq!(names, ["inet-insertion", "inet-lookup"]);
         assert_eq!(experiment.traffics[1].measure, Measure::Lookup);
-        let all = Some(SessionsOf { lifetime: 10, concurrent: 90 });
+        let protocol = SessionProtocol::Udp;
+        let all = Some(SessionsOf { protocol, lifetime: 10, concurrent: 90 });
         assert_eq!(experiment.traffics[0].sessions, all);
         let some = with("", "kind = \"sessions\"\nlifetime = 3\nconcurrent = 20").unwrap();
-        let wanted = Some(SessionsOf { lifetime: 3, concurrent: 20 });
+        let wanted = Some(SessionsOf { protocol, lifetime: 3, concurrent: 20 });
         assert_eq!(some.traffics[0].sessions, wanted);
         assert_eq!(with("", "kind = \"frames\"").unwrap().traffics[0].sessions, None);
+    }
+
+    #[test]
+    fn sessions_of_tcp_are_answered_and_have_room_for_their_segments() {
+        let tcp = "kind = \"sessions\"\nprotocol = \"tcp\"\ndirection = \"both\"\nlifetime = 6\n";
+        let lookup = "measure = [\"insertion\", \"lookup\"]";
+        let right = with(lookup, tcp).unwrap();
+        let protocol = right.traffics[1].sessions.map(|own| own.protocol);
+        assert_eq!(protocol, Some(SessionProtocol::Tcp));
+        for (keys, traffic, wanted) in [
+            (lookup, tcp.replace("direction = \"both\"", ""), "a session of TCP is answered"),
+            (lookup, tcp.replace('6', "5"), "5 frames do not open and close"),
+            // 90 flows, and 16 times 6 are 96.
+            ("", tcp.to_owned(), "answers would go out before"),
+            (lookup, tcp.replace("tcp", "tpc"), "there are no sessions of \"tpc\""),
+            (lookup, tcp.replace("tcp", "tpc"), "did you mean \"tcp\"?"),
+            ("", "protocol = \"tcp\"".to_owned(), "no sessions that could begin"),
+        ] {
+            let problems = with(keys, &traffic).unwrap_err().to_string();
+            assert!(problems.contains(wanted), "{keys} {traffic}: {problems}");
+            assert!(problems.contains("sessions.toml:"), "{problems}");
+        }
+        let inet6 = |bytes: u16| {
+            let text = format!(
+                "title = \"t\"\nbaseline = \"a\"\n{lookup}\n[[variant]]\nname = \"a\"\n[[variant]]\n\
+                 name = \"b\"\n[[traffic]]\nname = \"six\"\nsource = \"[2001:2::10]:7\"\n\
+                 destination = \"[2001:2:0:8000::10]:7-16\"\nframe = {bytes}\n{tcp}[routes]\n\
+                 static = [\"2001:2::/64 via 2001:2::2\", \"2001:2:0:8000::/64 via 2001:2:0:8000::2\"]\n"
+            );
+            Experiment::parse(Path::new("lab/sessions.toml"), &text, &[&Anything])
+        };
+        assert!(inet6(82).is_ok());
+        let problems = inet6(81).unwrap_err().to_string();
+        assert!(problems.contains("no room in frames of 81 bytes"), "{problems}");
     }
 
     #[test]

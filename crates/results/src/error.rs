@@ -48,12 +48,12 @@ pub enum Error {
     },
 
     /// A file was named where a results directory is wanted.
-    #[error("{path} is a file; wanted the results directory that it lies in: name {}", dir.display())]
+    #[error("{path} is a file; wanted a results directory{}", lies_in(dir.as_deref()))]
     NoDirectory {
         /// The file.
         path: PathBuf,
-        /// The directory.
-        dir: PathBuf,
+        /// The results directory that it lies in, if it does.
+        dir: Option<PathBuf>,
     },
 
     /// The directory holds no journal, or a journal without its first record.
@@ -142,6 +142,14 @@ impl Error {
 }
 
 /// What a person can do about a system error.
+/// Where the file that was named lies, in words after what was wanted.
+fn lies_in(dir: Option<&Path>) -> String {
+    match dir {
+        Some(dir) => format!(" and not a file in it: name {}", dir.display()),
+        None => ": name the one that `fwdlab run -o DIR` made, or a new one for a run".to_owned(),
+    }
+}
+
 pub(crate) fn io_remedy(error: &io::Error) -> &'static str {
     if let Some(remedy) = fwdlab_guard::remedy(error) {
         return remedy;

@@ -69,7 +69,8 @@ impl Results {
             {
                 if dir.is_file() {
                     let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
-                    let above = above.unwrap_or(Path::new(".")).to_owned();
+                    let above = above.unwrap_or(Path::new("."));
+                    let above = above.join(JOURNAL_FILE).is_file().then(|| above.to_owned());
                     return Err(Error::NoDirectory { path: dir.to_owned(), dir: above });
                 }
                 return Err(Error::NoResults { dir: dir.to_owned(), wanted: "no trials.jsonl" });
@@ -239,7 +240,10 @@ impl Place<'_> {
             self.error(
                 error.to_string(),
                 "a record of kind campaign, trial, repeated, resumed or finished",
-                "use the fwdlab that wrote it, or remove the line to have its trial run again",
+                match self.line {
+                    1 => "use the fwdlab that wrote it: this line is the campaign, without it all is lost",
+                    _ => "use the fwdlab that wrote it, or remove the line to have its trial run again",
+                },
             )
         })
     }

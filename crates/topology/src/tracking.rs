@@ -1,6 +1,7 @@
 //! What the kernel's connection tracking (nf_conntrack) holds in the network namespace of the calling
 //! thread: how many entries, what it threw out and refused; and how it is emptied.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 
@@ -39,6 +40,31 @@ impl Tracked {
 /// When the kernel tracks no connections.
 pub fn room() -> io::Result<u64> {
     number("net.netfilter.nf_conntrack_max")
+}
+
+/// How many sessions of TCP the table holds in each state, such as "2000 ESTABLISHED", the states in the
+/// order of their names; "unknown" on kernels without the file.
+pub fn states() -> String {
+    match fs::read_to_string("/proc/thread-self/net/nf_conntrack") {
+        Ok(text) => states_of(&text),
+        Err(_) => "unknown".to_owned(),
+    }
+}
+
+/// A line of TCP has family, its number, "tcp", its number, seconds left, and the state.
+fn states_of(text: &str) -> String {
+    let mut states = BTreeMap::<&str, u64>::new();
+    for line in text.lines() {
+        let mut words = line.split_whitespace().skip(2);
+        if words.next() == Some("tcp")
+            && let Some(state) = words.nth(2)
+        {
+            *states.entry(state).or_default() += 1;
+        }
+    }
+    let shown: Vec<String> =
+        states.iter().map(|(state, count)| format!("{count} {state}")).collect();
+    if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
 }
 
 fn number(name: &str) -> io::Result<u64> {
@@ -89,6 +115,19 @@ pub fn flush() -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sessions_of_tcp_are_counted_by_state() {
+        let text = "ipv4     2 tcp      6 431999 ESTABLISHED src=198.18.10.1 dst=198.19.10.1 sport=1\n\
+                    ipv4     2 tcp      6 119 TIME_WAIT src=198.18.10.2 dst=198.19.10.1 sport=1\n\
+                    ipv4     2 udp      17 29 src=198.18.10.2 dst=198.19.10.1 sport=1\n\
+                    ipv6     10 tcp      6 431999 ESTABLISHED src=2001:2:: dst=2001:2::1 sport=1\n";
+        assert_eq!(states_of(text), "2 ESTABLISHED, 1 TIME_WAIT");
+        assert_eq!(
+            (states_of(""), states_of("ipv4 2 tcp")),
+            ("none".to_owned(), "none".to_owned())
+        );
+    }
 
     #[test]
     fn columns_are_found_by_name_and_summed_over_processors() {

@@ -42,6 +42,7 @@ pub mod ipv6;
 pub mod lab;
 mod mac;
 pub mod ndisc;
+pub mod tcp;
 pub mod udp;
 pub mod vlan;
 

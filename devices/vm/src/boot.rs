@@ -45,7 +45,7 @@ impl Boot {
         vm: &VmVariant,
         machine: &VmMachine,
         (program, base): (&Path, &Path),
-        needs: Needs,
+        needs: Needs<'_>,
     ) -> Result<Self, VmError> {
         let kernel = Kernel::find(&vm.kernel, vm.modules.as_deref(), base)?;
         let is_freebsd = freebsd::is_kernel(&kernel.image);
@@ -60,17 +60,17 @@ impl Boot {
                 base,
             )?)
         } else {
-            config::check(kernel.config.as_deref(), needs)?;
-            let mut load = vm.load.clone();
-            load.extend((machine.tester == GuestTester::Pktgen).then(|| PKTGEN.to_owned()));
             let rules = variant
                 .set
                 .get(NFTABLES)
-                .map(|value| RuleSet::named(value).text(|file| inputs::place_in(base, file)));
-            System::Linux {
-                base: Base::new(program, kernel.modules.as_deref(), &load, needs.rules)?,
-                rules: rules.transpose()?,
-            }
+                .map(|value| RuleSet::named(value).text(|file| inputs::place_in(base, file)))
+                .transpose()?;
+            let needs = Needs { rules: rules.as_deref(), ..needs };
+            config::check(kernel.config.as_deref(), needs)?;
+            let mut load = vm.load.clone();
+            load.extend((machine.tester == GuestTester::Pktgen).then(|| PKTGEN.to_owned()));
+            let base = Base::new(program, kernel.modules.as_deref(), &load, needs.nft)?;
+            System::Linux { base, rules }
         };
         Ok(Self { kernel, command_line: vm.cmdline.clone(), system })
     }

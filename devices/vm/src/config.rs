@@ -9,83 +9,184 @@ use fwdlab_guard::{MIB, input};
 
 use crate::VmError;
 
-/// Options that must be built in, each with what needs it.
-const BUILT_IN: [(&str, &str); 15] = [
-    ("64BIT", "fwdlab in the guest is a 64-bit program"),
-    ("BINFMT_ELF", "to start fwdlab in the guest"),
-    ("BLK_DEV_INITRD", "the guest's files come as an initramfs"),
-    ("DEVTMPFS", "the guest's devices"),
-    ("PROC_FS", "settings are read back from /proc"),
-    ("SYSFS", "settings are read back from /sys"),
-    ("SYSCTL", "settings are sysctls"),
-    ("TMPFS", "names of network namespaces"),
-    ("FILE_LOCKING", "names of network namespaces are taken under a lock"),
-    ("FUTEX", "fwdlab in the guest has threads"),
-    ("SERIAL_8250", "the guest reports over a serial port"),
-    ("SERIAL_8250_CONSOLE", "the kernel's messages go to a serial port"),
-    ("INET", "IPv4"),
-    ("PACKET", "the tester's packet sockets"),
-    ("NET_NS", "tester and device are in network namespaces of their own"),
+/// An option of a kernel's configuration.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    name: &'static str,
+    why: &'static str,
+    may_be_module: bool,
+    /// Options without which `make olddefconfig` drops it again.
+    with: &'static [&'static str],
+}
+
+const fn built_in(name: &'static str, why: &'static str, with: &'static [&'static str]) -> Wanted {
+    Wanted { name, why, may_be_module: false, with }
+}
+
+const fn module(name: &'static str, why: &'static str, with: &'static [&'static str]) -> Wanted {
+    Wanted { name, why, may_be_module: true, with }
+}
+
+/// What every guest needs.
+const ALWAYS: [Wanted; 16] = [
+    built_in("64BIT", "fwdlab in the guest is a 64-bit program", &[]),
+    built_in("BINFMT_ELF", "to start fwdlab in the guest", &[]),
+    built_in("BLK_DEV_INITRD", "the guest's files come as an initramfs", &[]),
+    built_in("DEVTMPFS", "the guest's devices", &[]),
+    built_in("PROC_FS", "settings are read back from /proc", &[]),
+    built_in("SYSFS", "settings are read back from /sys", &[]),
+    built_in("SYSCTL", "settings are sysctls", &["PROC_SYSCTL"]),
+    built_in("TMPFS", "names of network namespaces", &["SHMEM"]),
+    built_in("FILE_LOCKING", "names of network namespaces are taken under a lock", &[]),
+    built_in("FUTEX", "fwdlab in the guest has threads", &[]),
+    built_in("SERIAL_8250", "the guest reports over a serial port", &["TTY"]),
+    built_in("SERIAL_8250_CONSOLE", "the kernel's messages go to a serial port", &["PRINTK"]),
+    built_in("INET", "IPv4", &["NET"]),
+    built_in("PACKET", "the tester's packet sockets", &["NET"]),
+    built_in(
+        "NET_NS",
+        "tester and device are in network namespaces of their own",
+        &["NET", "NAMESPACES"],
+    ),
+    module("VETH", "tester and device are joined by veth pairs", &["NETDEVICES", "NET_CORE"]),
 ];
+
+const IPV6: Wanted = built_in("IPV6", "IPv6", &[]);
+const PKTGEN: Wanted = module("NET_PKTGEN", "tester = \"pktgen\"", &[]);
+const NF_TABLES: Wanted = module("NF_TABLES", "the experiment's rules", &["NETFILTER"]);
+
+/// What rules need besides, each with the words, one after the other, that ask for it. All of them are words that
+/// nft(8) keeps for itself: nothing can be named so.
+const BY_WORDS: [(&[&str], Wanted); 17] = [
+    (&["table", "inet"], module("NF_TABLES_INET", "`table inet` in the rules", &[])),
+    (&["table", "ip"], module("NF_TABLES_IPV4", "`table ip` in the rules", &[])),
+    (&["table", "ip6"], module("NF_TABLES_IPV6", "`table ip6` in the rules", &[])),
+    (&["table", "netdev"], module("NF_TABLES_NETDEV", "`table netdev` in the rules", &[])),
+    (&["ct"], module("NFT_CT", "`ct` in the rules", &["NF_CONNTRACK"])),
+    (&["limit"], module("NFT_LIMIT", "`limit` in the rules", &[])),
+    (&["log"], module("NFT_LOG", "`log` in the rules", &[])),
+    (&["masquerade"], module("NFT_MASQ", "`masquerade` in the rules", NAT)),
+    (&["type", "nat"], module("NFT_NAT", "`type nat` in the rules", NAT)),
+    (&["snat", "to"], module("NFT_NAT", "`snat` in the rules", NAT)),
+    (&["dnat", "to"], module("NFT_NAT", "`dnat` in the rules", NAT)),
+    (&["redirect", "to"], module("NFT_REDIR", "`redirect` in the rules", NAT)),
+    (&["reject"], module("NFT_REJECT", "`reject` in the rules", &[])),
+    (&["numgen"], module("NFT_NUMGEN", "`numgen` in the rules", &[])),
+    (&["jhash"], module("NFT_HASH", "`jhash` in the rules", &[])),
+    (&["symhash"], module("NFT_HASH", "`symhash` in the rules", &[])),
+    (&["flow", "add"], module("NFT_FLOW_OFFLOAD", "`flow add` in the rules", FLOWS)),
+];
+
+const NAT: &[&str] = &["NF_CONNTRACK", "NF_TABLES_IPV4", "NFT_NAT"];
+const FLOWS: &[&str] =
+    &["NF_CONNTRACK", "NETFILTER_INGRESS", "NF_FLOW_TABLE", "NF_FLOW_TABLE_INET"];
 
 /// What else some experiments need.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Needs {
+pub(super) struct Needs<'a> {
     /// IPv6 traffic.
     pub ipv6: bool,
-    /// nftables rules.
-    pub rules: bool,
+    /// Some variant has nftables rules, so that nft(8) is in all guests.
+    pub nft: bool,
+    /// The nftables rules of the variant that boots this kernel.
+    pub rules: Option<&'a str>,
     /// The kernel's own generator.
     pub pktgen: bool,
 }
 
+impl Needs<'_> {
+    fn wanted(self) -> Vec<Wanted> {
+        let mut wanted = ALWAYS.to_vec();
+        wanted.extend(self.ipv6.then_some(IPV6));
+        wanted.extend(self.nft.then_some(NF_TABLES));
+        wanted.extend(self.pktgen.then_some(PKTGEN));
+        let words = words(self.rules.unwrap_or_default());
+        for (asking, option) in BY_WORDS {
+            let asks = words.windows(asking.len()).any(|some| some == asking);
+            if asks && wanted.iter().all(|one| one.name != option.name) {
+                wanted.push(option);
+            }
+        }
+        wanted
+    }
+}
+
+/// The words of rules, without comments and quoted text.
+fn words(rules: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for line in rules.lines() {
+        // What stands between the first and second quotation mark, the third and fourth, ... is text.
+        for bare in line.split('"').step_by(2) {
+            let (code, comment) =
+                bare.split_once('#').map_or((bare, false), |(code, _)| (code, true));
+            let is_word = |c: char| c.is_alphanumeric() || "_-$@./".contains(c);
+            words.extend(code.split(|c| !is_word(c)).filter(|word| !word.is_empty()));
+            if comment {
+                break;
+            }
+        }
+    }
+    words
+}
+
 /// Holds a kernel's configuration against what is needed. A kernel whose configuration is not known
 /// is booted and says itself what it lacks.
-pub(super) fn check(config: Option<&Path>, needs: Needs) -> Result<(), VmError> {
+pub(super) fn check(config: Option<&Path>, needs: Needs<'_>) -> Result<(), VmError> {
     const MOST_BYTES: u64 = 4 * MIB;
     let Some(path) = config else { return Ok(()) };
     let text = input::named_text(path, MOST_BYTES).map_err(VmError::file("read", path))?;
-    let lacks = lacking(&text, needs);
-    if lacks.is_empty() {
+    let set = Options::of(&text);
+    let lacking = set.lacking(needs);
+    if lacking.is_empty() {
         return Ok(());
     }
-    Err(VmError::Config { config: path.to_owned(), lacks: lacks.join("; ") })
+    let lacks: Vec<String> = lacking.iter().map(|option| set.says(option)).collect();
+    let enable = set.enabling(&lacking);
+    Err(VmError::Config { config: path.to_owned(), lacks: lacks.join("; "), enable })
 }
 
-/// Each option that is lacking, with what needs it.
-fn lacking(text: &str, needs: Needs) -> Vec<String> {
-    let set: BTreeMap<&str, &str> = text
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("CONFIG_")?.split_once('='))
-        .collect();
-    if set.is_empty() {
-        return Vec::new(); // not what a kernel's configuration looks like
+/// What a kernel was configured with.
+struct Options<'a>(BTreeMap<&'a str, &'a str>);
+
+impl<'a> Options<'a> {
+    fn of(text: &'a str) -> Self {
+        let line = |line: &'a str| line.trim().strip_prefix("CONFIG_")?.split_once('=');
+        Self(text.lines().filter_map(line).collect())
     }
-    let mut wanted: Vec<(&str, &str, bool)> =
-        BUILT_IN.iter().map(|(name, why)| (*name, *why, false)).collect();
-    wanted.push(("VETH", "tester and device are joined by veth pairs", true));
-    if needs.ipv6 {
-        wanted.push(("IPV6", "IPv6", false));
+
+    /// The options that are lacking; none of what is no configuration.
+    fn lacking(&self, needs: Needs<'_>) -> Vec<Wanted> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        let is_there = |one: &Wanted| match self.0.get(one.name) {
+            Some(&"y") => true,
+            Some(&"m") => one.may_be_module,
+            _ => false,
+        };
+        needs.wanted().into_iter().filter(|one| !is_there(one)).collect()
     }
-    if needs.rules {
-        wanted.push(("NF_TABLES", "the experiment's rules", true));
+
+    fn says(&self, option: &Wanted) -> String {
+        let values = if option.may_be_module { "y or m" } else { "y" };
+        let is = self.0.get(option.name).copied().unwrap_or("not set");
+        format!("CONFIG_{} is {is}, wanted {values}: {}", option.name, option.why)
     }
-    if needs.pktgen {
-        wanted.push(("NET_PKTGEN", "tester = \"pktgen\"", true));
+
+    /// The command that sets what is lacking, with what it depends on.
+    fn enabling(&self, lacking: &[Wanted]) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for option in lacking {
+            let needed = option.with.iter().filter(|name| !self.0.contains_key(*name));
+            for name in needed.copied().chain([option.name]) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        let flags: Vec<String> = names.iter().map(|name| format!("-e {name}")).collect();
+        format!("./scripts/config {} && make olddefconfig", flags.join(" "))
     }
-    let is_there = |name: &str, may_be_module: bool| match set.get(name) {
-        Some(&"y") => true,
-        Some(&"m") => may_be_module,
-        _ => false,
-    };
-    let lacking = wanted.into_iter().filter(|(name, _, module)| !is_there(name, *module));
-    lacking
-        .map(|(name, why, module)| {
-            let values = if module { "y or m" } else { "y" };
-            let is = set.get(name).copied().unwrap_or("not set");
-            format!("CONFIG_{name} is {is}, wanted {values}: {why}")
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -93,29 +194,60 @@ mod tests {
     use super::*;
 
     fn good() -> String {
-        let mut text = String::from("# Linux/x86 6.12.0 Kernel Configuration\nCONFIG_VETH=m\n");
-        for (name, _) in BUILT_IN {
-            text.push_str(&format!("CONFIG_{name}=y\n"));
+        let mut text = String::from("# Linux/x86 6.12.0 Kernel Configuration\n");
+        for option in ALWAYS {
+            let value = if option.may_be_module { "m" } else { "y" };
+            text.push_str(&format!("CONFIG_{}={value}\n", option.name));
         }
         text
     }
 
+    fn names(text: &str, needs: Needs<'_>) -> Vec<&'static str> {
+        Options::of(text).lacking(needs).iter().map(|option| option.name).collect()
+    }
+
     #[test]
     fn every_option_that_lacks_is_named_with_what_needs_it() {
-        assert_eq!(lacking(&good(), Needs::default()), [""; 0]);
+        assert_eq!(names(&good(), Needs::default()), [""; 0]);
         let text = good().replace("CONFIG_NET_NS=y", "# CONFIG_NET_NS is not set");
         let text = text.replace("CONFIG_PACKET=y", "CONFIG_PACKET=m");
-        let lacks = lacking(&text, Needs { ipv6: true, rules: true, pktgen: true });
-        let names = ["PACKET is m", "NET_NS is not set", "IPV6", "NF_TABLES", "NET_PKTGEN"];
-        assert_eq!(lacks.len(), names.len(), "{lacks:?}");
-        for (line, name) in lacks.iter().zip(names) {
-            assert!(line.starts_with(&format!("CONFIG_{name}")), "{line}");
-        }
+        let needs = Needs { ipv6: true, nft: true, pktgen: true, rules: None };
+        let lacks = ["PACKET", "NET_NS", "IPV6", "NF_TABLES", "NET_PKTGEN"];
+        assert_eq!(names(&text, needs), lacks);
+        let set = Options::of(&text);
+        let lacking = set.lacking(needs);
+        let first = "CONFIG_PACKET is m, wanted y: the tester's packet sockets";
+        assert_eq!(set.says(&lacking[0]), first);
+        assert_eq!(
+            set.enabling(&lacking),
+            "./scripts/config -e NET -e PACKET -e NAMESPACES -e NET_NS -e IPV6 -e NETFILTER \
+             -e NF_TABLES -e NET_PKTGEN && make olddefconfig"
+        );
+    }
+
+    #[test]
+    fn rules_ask_for_what_their_words_need() {
+        let rules = |rules| {
+            let needs = Needs { nft: true, rules: Some(rules), ..Needs::default() };
+            names(&format!("{}CONFIG_NF_TABLES=m\n", good()), needs)
+        };
+        assert_eq!(
+            rules("table inet f { chain c { ct state established accept\n limit rate 1/second } }"),
+            ["NF_TABLES_INET", "NFT_CT", "NFT_LIMIT"]
+        );
+        assert_eq!(
+            rules("table ip n { chain c { type nat hook postrouting priority 0; masquerade\n} }"),
+            ["NF_TABLES_IPV4", "NFT_MASQ", "NFT_NAT"]
+        );
+        // Text, comments and values of other words ask for nothing.
+        let none = "# ct limit rate\nchain c { icmp type redirect comment \"ct # x\" drop # ct\n";
+        assert_eq!(rules(none), [""; 0]);
+        assert_eq!(rules("ct status dnat accept comment \"table inet\""), ["NFT_CT"]);
     }
 
     #[test]
     fn what_is_no_configuration_says_nothing() {
-        assert_eq!(lacking("", Needs::default()), [""; 0]);
+        assert_eq!(names("", Needs::default()), [""; 0]);
         check(None, Needs::default()).expect("nothing is known");
     }
 }

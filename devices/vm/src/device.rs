@@ -69,7 +69,8 @@ impl Boots {
         let has_rules = names.clone().any(|variant| variant.set.contains_key(NFTABLES));
         let needs = Needs {
             ipv6: experiment.traffics.iter().any(|traffic| traffic.family != Family::Inet),
-            rules: has_rules,
+            nft: has_rules,
+            rules: None,
             pktgen: machine.tester == GuestTester::Pktgen,
         };
         let mut boots = BTreeMap::new();

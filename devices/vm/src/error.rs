@@ -52,13 +52,15 @@ pub enum VmError {
     },
     /// The kernel was configured without something that is needed.
     #[error(
-        "the kernel configured by {config} cannot be measured: {lacks}; set them and build it again"
+        "the kernel configured by {config} cannot be measured: {lacks}; `{enable}` in its tree sets them, then build it again"
     )]
     Config {
         /// The configuration.
         config: PathBuf,
         /// Each option, with what needs it.
         lacks: String,
+        /// The command that sets them.
+        enable: String,
     },
     /// A directory with more than one kernel.
     #[error("{a} and {b} are both kernels; name one of them")]

@@ -14,7 +14,7 @@ pub(super) const NEEDED: [&str; 1] = ["veth"];
 
 /// Modules that rules of nftables may use; the kernel cannot ask for them in a guest without
 /// modprobe(8).
-const RULE_MODULES: [&str; 18] = [
+const RULE_MODULES: [&str; 19] = [
     "nf_tables",
     "nft_ct",
     "nft_counter",
@@ -22,6 +22,7 @@ const RULE_MODULES: [&str; 18] = [
     "nft_log",
     "nft_hash",
     "nft_numgen",
+    "nft_chain_nat",
     "nft_nat",
     "nft_masq",
     "nft_redir",

@@ -165,6 +165,73 @@ fn sessions_that_come_and_go_stay_in_the_table_and_those_of_no_rules_do_not() {
     assert_eq!(list[1].1.proof["sessions in the table, most"], "2000");
 }
 
+/// Rules that let nothing pass but what goes on in a session, and a SYN that begins one.
+fn strict(more: &str) -> String {
+    format!(
+        "table ip f {{ chain c {{ type filter hook forward priority 0; policy drop; \
+         ct state invalid drop; ct state established accept; {more} \
+         tcp flags & (fin | syn | rst | ack) == syn ct state new accept; }}; }}"
+    )
+}
+
+#[test]
+fn sessions_of_tcp_are_opened_established_and_closed() {
+    let test = "sessions_of_tcp_are_opened_established_and_closed";
+    let slow = strict(&"ip saddr 10.9.8.7 drop; ".repeat(3000));
+    let variants = variant("plain", &strict("")) + &variant("slow", &slow);
+    let tcp = TRAFFIC.to_owned() + "direction = \"both\"\nprotocol = \"tcp\"\n";
+    let text = experiment("[\"insertion\", \"lookup\", \"rate\"]", &variants, &tcp);
+    let Some(list) = trials(test, &text) else { return };
+    assert_eq!(list.len(), 6);
+    for (name, measured) in &list {
+        // The rules drop whatever is out of its place: all that came through was in it.
+        assert_whole(name, measured);
+        let wanted = match name {
+            name if name.ends_with("insertion") => "2000 SYN_SENT",
+            name if name.ends_with("lookup") => "2000 ESTABLISHED",
+            _ => "2000 TIME_WAIT",
+        };
+        let states = &measured.proof["sessions in the table, states"];
+        assert!(states == wanted || states == "unknown", "{name}: {states}");
+    }
+    for (name, measured) in list.iter().filter(|(name, _)| !name.ends_with("rate")) {
+        let is_lookup = name.ends_with("lookup");
+        for round in &sessions(measured).rounds {
+            assert_eq!((round.before, round.after), (u64::from(is_lookup) * 2000, 2000), "{name}");
+            assert_eq!(round.sent, if is_lookup { 6000 } else { 2000 }, "{name}");
+        }
+    }
+    let cost = |at: usize| least_cost(&list[at].1);
+    let (insertion, lookup) = (cost(3) / cost(0), cost(4) / cost(1));
+    println!("tcp: {:.0} {:.0} ns; slow: {insertion:.2} {lookup:.2}", cost(0), cost(1));
+    assert!(insertion > 2.0, "the rules made insertion {insertion} times as dear");
+    assert!(lookup < 1.5, "and left lookup alone: {lookup}");
+}
+
+#[test]
+fn sessions_of_tcp_come_and_go_at_a_rate_in_ipv6_too() {
+    let test = "sessions_of_tcp_come_and_go_at_a_rate_in_ipv6_too";
+    let rules = strict("").replace("table ip f", "table inet f");
+    let text = experiment(
+        "\"rate\"",
+        &(variant("plain", &rules) + &variant("other", "")),
+        "[[traffic]]\nname = \"t\"\nkind = \"sessions\"\nprotocol = \"tcp\"\nlifetime = 7\n\
+         direction = \"both\"\nconcurrent = 200\nframe = 82\nload = \"100kpps\"\n\
+         source = \"[2001:2:0:1::10]-[2001:2:0:1::13]:2000\"\n\
+         destination = \"[2001:2:0:8001::10]:2000-2499\"\n",
+    );
+    let routes = "[routes]\nstatic = [\"2001:2:0:1::/64 via 2001:2::203\", \
+                  \"2001:2:0:8001::/64 via 2001:2:0:8000::203\"]\n";
+    let Some(list) = trials(test, &text.replace(ROUTES, routes)) else { return };
+    for (name, measured) in &list {
+        assert_whole(name, measured);
+        assert_eq!(measured.sent.map(|sent| sent % (2000 * 7)), Some(0), "{name}: whole lives");
+    }
+    let states = &list[0].1.proof["sessions in the table, states"];
+    assert!(states == "2000 TIME_WAIT" || states == "unknown", "{states}");
+    assert_eq!(list[1].1.proof["sessions in the table, states"], "none");
+}
+
 #[test]
 fn what_a_full_table_does_with_more_sessions_is_counted() {
     let test = "what_a_full_table_does";

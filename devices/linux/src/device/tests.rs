@@ -139,13 +139,14 @@ fn a_trial_that_is_shorter_than_the_kernel_takes_to_begin_measures_all_the_same(
         let within = |measured: &Measured| -> u64 {
             measured.intervals.iter().filter_map(|interval| interval.tx).sum()
         };
-        // Eight frames at a given rate may all come late where others have the processor.
+        // Eight frames at a given rate, or the first run of frames at full rate, may come late where
+        // others have the processor.
         let mut left = 5;
         let list = loop {
             let again = experiment.clone();
             let Some(list) = trials_with("linux", again, test, 1) else { return };
             left -= 1;
-            if left == 0 || load == "max" || list.iter().all(|one| within(&one.1) > 0) {
+            if left == 0 || list.iter().all(|one| within(&one.1) > 0) {
                 break list;
             }
         };

@@ -24,6 +24,8 @@ pub struct Expected<'a> {
     pub destination: MacAddr,
     /// The MAC address of the device's port.
     pub source: MacAddr,
+    /// What is in a packet: UDP or TCP, whose ports are in the same place.
+    pub protocol: u8,
     /// Flows are known by the number behind their UDP header, whatever their addresses have become.
     pub has_mark: bool,
 }
@@ -84,7 +86,7 @@ pub fn load(shared: &Shared, seen: &Map, expected: &Expected<'_>) -> io::Result<
         .swap(R1, 16)
         .jump(Condition::NotEqual, R1, i32::from(layout.ether_type), "stray")
         .load(Width::Byte, R1, R8, layout.protocol)
-        .jump(Condition::NotEqual, R1, 17, "stray");
+        .jump(Condition::NotEqual, R1, expected.protocol.into(), "stray");
     if expected.has_mark {
         find_flow(&mut program, expected.flows, &layout, "translated");
         program

@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 
 use fwdlab_port::affinity::{self, CoreShare};
 use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink};
-use fwdlab_traffic::FlowSet;
+use fwdlab_traffic::{FlowSet, TTL};
+use fwdlab_wire::udp;
 
-use super::super::headers::{Headers, TTL};
+use super::super::headers::Headers;
 use super::super::programs::tester::{self, Outlet, Pace};
 use super::super::programs::{Shared, receiver, word};
 use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
@@ -106,6 +107,7 @@ impl<'a> LiveTester<'a> {
                 ttl: TTL - 1,
                 destination: TESTER_MACS[1],
                 source: DEVICE_MACS[1],
+                protocol: udp::PROTOCOL,
                 has_mark: false,
             };
             let program = receiver::load(shared, &seen, &expected)?;

@@ -1,8 +1,9 @@
 //! What is sent to a device that tracks sessions, from one emptying of its table to the next: which
 //! frames in which order, and which of them are counted.
 
-use fwdlab_experiment::SessionsOf;
+use fwdlab_experiment::{SessionProtocol, SessionsOf};
 use fwdlab_results::Measure;
+use fwdlab_traffic::{FrameOf, Segments};
 
 /// Sessions that begin before frames of the other way are sent, where sessions come and go.
 const TICKS: usize = 1024;
@@ -10,8 +11,8 @@ const TICKS: usize = 1024;
 /// One round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Round {
-    /// The sessions in the order of their frames, each way; sent again from the first when all were.
-    pub(super) turns: Vec<Vec<u32>>,
+    /// The frames in the order of sending, each way; sent again from the first when all were.
+    pub(super) turns: Vec<Vec<FrameOf>>,
     /// One after the other.
     pub(super) parts: Vec<Part>,
 }
@@ -53,44 +54,56 @@ impl Round {
         let all = order.len() as u32;
         let of = |way, frames| Run { way, frames };
         let part = |is_counted, runs| Part { is_counted, runs };
-        let turns = vec![order.to_vec(); ways];
-        let parts = match measure {
-            Measure::Insertion => vec![part(true, vec![of(0, all)])],
+        // What opens a session, and all frames up to the last; at least one is counted of each.
+        let is_tcp = own.protocol == SessionProtocol::Tcp;
+        let opening = if is_tcp { Segments::OPENING } else { ways };
+        let each = |frames: std::ops::Range<usize>| frames.map(|k| of(k % ways, all)).collect();
+        let last = (own.lifetime as usize).max(opening + 1);
+        let (frames, parts) = match measure {
+            Measure::Insertion => (1, vec![part(true, vec![of(0, all)])]),
             Measure::Lookup => {
-                let opened = (0..ways).map(|way| of(way, all)).collect();
-                // At least one frame of each, whatever it took to open it.
-                let later =
-                    (ways..(own.lifetime as usize).max(ways + 1)).map(|k| of(k % ways, all));
-                vec![part(false, opened), part(true, later.collect())]
+                (last, vec![part(false, each(0..opening)), part(true, each(opening..last))])
             }
             Measure::FullTable => {
                 let least = least_to_fill(room);
                 let fits = u32::try_from(room).ok().filter(|_| u64::from(all) >= least);
                 let room = fits.ok_or(least)?;
-                vec![part(false, vec![of(0, room)]), part(true, vec![of(0, all - room)])]
+                (1, vec![part(false, vec![of(0, room)]), part(true, vec![of(0, all - room)])])
             }
             _ => return Ok(Self::passing(own, order, ways)),
         };
-        Ok(Self { turns, parts })
+        // Datagrams of a session are alike; each segment is another.
+        let frames = if is_tcp { frames } else { 1 };
+        let turn = |way: usize| {
+            let own = (0..frames.max(ways)).filter(|number| number % ways == way);
+            own.flat_map(|number| order.iter().map(move |&flow| FrameOf { flow, number })).collect()
+        };
+        Ok(Self { turns: (0..ways).map(turn).collect(), parts })
     }
 
     /// Sessions that come and go. In each tick one begins, and `concurrent` ticks later it ends; its
     /// frames in between are spread evenly, to the destinations and back in turns.
     fn passing(own: SessionsOf, order: &[u32], ways: usize) -> Self {
         let (frames, alive) = (own.lifetime as usize, own.concurrent as usize);
-        let mut turns = vec![Vec::new(); ways];
+        // What answers a segment goes out in a run behind it.
+        let between = (alive - 1) / (frames - 1).max(1);
+        let ticks_at_once = match own.protocol {
+            SessionProtocol::Udp => TICKS,
+            SessionProtocol::Tcp => between.clamp(1, TICKS),
+        };
+        let mut turns: Vec<Vec<FrameOf>> = vec![Vec::new(); ways];
         let mut runs = Vec::new();
         let ticks: Vec<usize> = (0..order.len() + alive).collect();
-        for ticks in ticks.chunks(TICKS) {
+        for ticks in ticks.chunks(ticks_at_once) {
             let before: Vec<usize> = turns.iter().map(Vec::len).collect();
             for tick in ticks {
-                for frame in 0..frames {
-                    let ago = frame * (alive - 1) / (frames - 1).max(1);
+                for number in 0..frames {
+                    let ago = number * (alive - 1) / (frames - 1).max(1);
                     let session = tick.checked_sub(ago).and_then(|born| order.get(born));
-                    turns[frame % ways].extend(session);
+                    turns[number % ways].extend(session.map(|&flow| FrameOf { flow, number }));
                 }
             }
-            let sent = |(way, turn): (usize, &Vec<u32>)| Run {
+            let sent = |(way, turn): (usize, &Vec<FrameOf>)| Run {
                 way,
                 frames: (turn.len() - before[way]) as u32,
             };
@@ -104,7 +117,8 @@ impl Round {
 mod tests {
     use super::*;
 
-    const OWN: SessionsOf = SessionsOf { lifetime: 4, concurrent: 7 };
+    const OWN: SessionsOf =
+        SessionsOf { protocol: SessionProtocol::Udp, lifetime: 4, concurrent: 7 };
 
     /// The sessions of each counted frame in the order of sending, and of those before them.
     fn sent(round: &Round) -> [Vec<(usize, u32)>; 2] {
@@ -114,7 +128,7 @@ mod tests {
             for run in &part.runs {
                 for _ in 0..run.frames {
                     let turn = &round.turns[run.way];
-                    sent[usize::from(part.is_counted)].push((run.way, turn[next[run.way]]));
+                    sent[usize::from(part.is_counted)].push((run.way, turn[next[run.way]].flow));
                     next[run.way] = (next[run.way] + 1) % turn.len();
                 }
             }
@@ -171,8 +185,42 @@ mod tests {
                 assert_eq!(alive, 7);
             }
         }
-        let one = SessionsOf { lifetime: 2, concurrent: 1 };
+        let one = SessionsOf { lifetime: 2, concurrent: 1, ..OWN };
         let round = Round::new(Measure::Rate, one, &[0, 1], 1, 9).expect("a round");
         assert_eq!(sent(&round)[1], [(0, 0), (0, 0), (0, 1), (0, 1)]);
+    }
+
+    /// Which segment of each session comes when, counted or not.
+    fn segments(round: &Round) -> Vec<(u32, usize, usize)> {
+        let mut next = vec![0; round.turns.len()];
+        let mut all = Vec::new();
+        for run in round.parts.iter().flat_map(|part| &part.runs) {
+            for _ in 0..run.frames {
+                let FrameOf { flow, number } = round.turns[run.way][next[run.way]];
+                all.push((flow, number, run.way));
+                next[run.way] += 1;
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn segments_go_out_behind_those_that_they_answer() {
+        let tcp = SessionsOf { protocol: SessionProtocol::Tcp, lifetime: 7, concurrent: 112 };
+        let order: Vec<u32> = (0..300).rev().collect();
+        for (measure, frames) in [(Measure::Insertion, 1), (Measure::Lookup, 7), (Measure::Rate, 7)]
+        {
+            let round = Round::new(measure, tcp, &order, 2, 9).expect("a round");
+            let all = segments(&round);
+            assert_eq!(all.len(), 300 * frames, "{measure}");
+            for session in [0, 1, 150, 299] {
+                let own: Vec<_> = all.iter().filter(|sent| sent.0 == session).collect();
+                let numbers: Vec<_> = own.iter().map(|sent| sent.1).collect();
+                assert_eq!(numbers, (0..frames).collect::<Vec<_>>(), "{measure} {session}");
+                assert!(own.iter().all(|sent| sent.1 % 2 == sent.2));
+            }
+        }
+        let round = Round::new(Measure::Lookup, tcp, &order, 2, 9).expect("a round");
+        assert_eq!(sent(&round).map(|part| part.len()), [900, 1_200], "opened by three segments");
     }
 }

@@ -8,15 +8,18 @@ use std::time::{Duration, Instant};
 
 use fwdlab_device::Watch;
 use fwdlab_device::pulse::Pulse;
-use fwdlab_experiment::{Experiment, SessionsOf, Traffic, Variant};
+use fwdlab_experiment::{Experiment, SessionProtocol, SessionsOf, Traffic, Variant};
 use fwdlab_port::affinity::{self, CoreShare};
 use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink};
 use fwdlab_results::{Benchmark, Busy, Checks, Interval, Measure, SessionRound, Sessions};
 use fwdlab_topology::tracking::{self, Tracked};
 use fwdlab_topology::{Testbed, TopologyError, port_name};
-use fwdlab_traffic::{DEVICE_MACS, FlowSet, TESTER_MACS};
+use fwdlab_traffic::{
+    Carried, DEVICE_MACS, FlowSet, FrameOf, Segments, TESTER_MACS, TTL, tcp_data_bytes,
+};
+use fwdlab_wire::{tcp, udp};
 
-use super::super::headers::{self, Headers, TTL};
+use super::super::headers::{self, Headers};
 use super::super::programs::tester::{self, Outlet, Pace};
 use super::super::programs::{Shared, receiver, word};
 use super::super::setup::{self, BACK, DEVICE, OUT, RECEIVER, SENDER};
@@ -54,6 +57,16 @@ pub(in super::super) struct SessionTester {
     is_translated: bool,
 }
 
+/// What a run of all rounds ended with.
+struct Ended {
+    pinned: bool,
+    core_share: Option<f64>,
+    /// Frames for whose sessions there was no room.
+    refused: u64,
+    /// The states of TCP that the table held after the last round.
+    states: String,
+}
+
 /// What sends one way and receives at its end.
 struct Lane {
     shared: Shared,
@@ -65,6 +78,13 @@ struct Lane {
     _receiver: (Program, Map, XdpLink),
     /// So that the sender begins at once.
     _known: Option<XdpLink>,
+}
+
+/// Where a pace stands between two runs: words of the sender's program.
+#[derive(Clone, Copy, Debug, Default)]
+struct Standing {
+    due: u64,
+    burst_left: u64,
 }
 
 /// What the sender's thread tells.
@@ -100,8 +120,15 @@ impl SessionTester {
         let round = Round::new(measure, own, &order, ways, room)
             .map_err(|least| too_few(experiment, traffic, room, least))?;
         let pps = traffic.load.frames_per_second(f64::from(traffic.frame_bytes));
+        let data = tcp_data_bytes(&flows, traffic.frame_bytes);
+        // Known sessions stay so; those that come and go are closed too.
+        let script = Segments::new(own.lifetime as usize, data, measure == Measure::Rate);
+        let carried = match own.protocol {
+            SessionProtocol::Udp => Carried::Datagram { has_mark },
+            SessionProtocol::Tcp => Carried::Segment(&script),
+        };
         let lanes = (0..ways)
-            .map(|way| Lane::new(testbed, (&flows, &round.turns[way]), (way, has_mark), traffic))
+            .map(|way| Lane::new(testbed, (&flows, &round.turns[way]), (way, carried), traffic))
             .collect::<Result<_, _>>()?;
         let sessions = order.len() as u64;
         Ok(Self { measure, own, sessions, room, round, lanes, pps, is_translated })
@@ -133,9 +160,9 @@ impl SessionTester {
                     let pinned = core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
                     let share = CoreShare::begin();
                     let before = Tracked::read()?;
-                    self.rounds(experiment, is_over, &tell)?;
-                    let after = Tracked::read()?;
-                    Ok((pinned, share.so_far(), after.refused - before.refused))
+                    let states = self.rounds(experiment, is_over, &tell)?;
+                    let refused = Tracked::read()?.refused - before.refused;
+                    Ok(Ended { pinned, core_share: share.so_far(), refused, states })
                 },
             );
             let sender = sender.map_err(|source| fwdlab_port::PortError::Thread { source })?;
@@ -164,7 +191,7 @@ impl SessionTester {
             return Err(LinuxError::Stopped);
         }
         let sent = result?.map_err(TopologyError::kernel("send sessions by XDP live frames"))?;
-        let (pinned, core_share, refused) = sent;
+        let Ended { pinned, core_share, refused, states } = sent;
         let own = Sessions {
             sessions: self.sessions,
             lifetime: self.own.lifetime,
@@ -189,12 +216,12 @@ impl SessionTester {
             core_share,
             pacing: None,
             unread: 0,
-            tracking: Some(self.tracking(own, busy, refused)),
+            tracking: Some(self.tracking(own, busy, (refused, states))),
         })
     }
 
     /// What is known of the table, in the words of the proof too.
-    fn tracking(&self, own: Sessions, busy: Busy, refused: u64) -> Tracking {
+    fn tracking(&self, own: Sessions, busy: Busy, (refused, states): (u64, String)) -> Tracking {
         let most = |of: fn(&SessionRound) -> u64| own.rounds.iter().map(of).max().unwrap_or(0);
         let proof = [
             ("sessions in the table, emptied", most(|round| round.emptied)),
@@ -204,7 +231,10 @@ impl SessionTester {
         let proof = proof.map(|(word, count)| (word.to_owned(), count.to_string()));
         let translated =
             ("frames with other addresses".to_owned(), self.sum(word::TRANSLATED).to_string());
-        let proof = proof.into_iter().chain(self.is_translated.then_some(translated)).collect();
+        let is_tcp = self.own.protocol == SessionProtocol::Tcp;
+        let states = is_tcp.then(|| ("sessions in the table, states".to_owned(), states));
+        let translated = self.is_translated.then_some(translated);
+        let proof = proof.into_iter().chain(translated).chain(states).collect();
         let warning = (!own.is_tracked()).then(|| {
             "the device tracked no session: nothing in its rules asks for connection tracking"
                 .to_owned()
@@ -218,13 +248,13 @@ impl SessionTester {
         Tracking { busy, benchmark, refused, proof, warning }
     }
 
-    /// Sends one round after the other until enough was counted.
+    /// Sends one round after the other until enough was counted; the states of the last round's sessions.
     fn rounds(
         &self,
         experiment: &Experiment,
         is_over: &AtomicBool,
         tell: &Sender<Told>,
-    ) -> io::Result<()> {
+    ) -> io::Result<String> {
         let &Experiment { warmup, duration, .. } = experiment;
         let start = Instant::now();
         let (mut counted, mut count) = (Duration::ZERO, 0);
@@ -243,7 +273,11 @@ impl SessionTester {
                 break;
             }
         }
-        self.empty().map(drop)
+        let states = match self.own.protocol {
+            SessionProtocol::Tcp => tracking::states(),
+            SessionProtocol::Udp => String::new(),
+        };
+        self.empty().map(|_| states)
     }
 
     /// Nothing when the campaign was stopped meanwhile.
@@ -287,8 +321,9 @@ impl SessionTester {
     fn part(&self, part: &Part, is_over: &AtomicBool) -> io::Result<Option<(Interval, u64)>> {
         let read = || [word::SENT, word::RECEIVED, word::BUSY_NS].map(|at| self.sum(at));
         let (start, before) = (Instant::now(), read());
+        let mut pace = Standing::default();
         for run in &part.runs {
-            if !self.lanes[run.way].run(*run, self.pps, is_over)? {
+            if !self.lanes[run.way].run(*run, (self.pps, &mut pace), is_over)? {
                 return Ok(None);
             }
         }
@@ -395,8 +430,8 @@ fn too_few(experiment: &Experiment, traffic: &Traffic, room: u64, least: u64) ->
 impl Lane {
     fn new(
         testbed: &mut Testbed,
-        (flows, turn): (&FlowSet, &[u32]),
-        (way, has_mark): (usize, bool),
+        (flows, turn): (&FlowSet, &[FrameOf]),
+        (way, carried): (usize, Carried<'_>),
         traffic: &Traffic,
     ) -> Result<Self, LinuxError> {
         let far = 1 - way;
@@ -404,19 +439,24 @@ impl Lane {
         let turned = flows.turned();
         let (sources, destinations) = (flows.source().count(), flows.destination().count());
         // Flows are numbered destination * sources + source; turned round, sources are destinations.
-        let number = |flow: &u32| match way {
-            0 => *flow,
-            _ => (u64::from(*flow) % sources * destinations + u64::from(*flow) / sources) as u32,
+        let turned_flow = |flow: u64| (flow % sources * destinations + flow / sources) as u32;
+        let own = |&FrameOf { flow, number }: &FrameOf| match way {
+            0 => FrameOf { flow, number },
+            _ => FrameOf { flow: turned_flow(flow.into()), number },
         };
-        let turn: Vec<u32> = turn.iter().map(number).collect();
+        let turn: Vec<FrameOf> = turn.iter().map(own).collect();
         let flows = if way == 0 { flows } else { &turned };
         let interface = testbed.interface_index(DEVICE, &port_name(way as u16))?;
         let end = testbed.interface_index(role, end)?;
+        let (protocol, has_mark) = match carried {
+            Carried::Datagram { has_mark } => (udp::PROTOCOL, has_mark),
+            Carried::Segment(_) => (tcp::PROTOCOL, false),
+        };
         let pps = traffic.load.frames_per_second(f64::from(traffic.frame_bytes));
         let pace = pps.map(|pps| Pace { is_counted: true, ..Pace::new(pps) });
         let load = || {
             let shared = Shared::new()?;
-            let headers = Headers::of_turn(flows, &turn, traffic.frame_bytes, (way, has_mark))?;
+            let headers = Headers::of_turn(flows, &turn, traffic.frame_bytes, (way, carried))?;
             let Headers { map, entries, length, .. } = &headers;
             let in_stack = Outlet::Stack { batch: INJECTED_AT_ONCE };
             let sender = tester::load(&shared, map, *entries, *length, pace, in_stack)?;
@@ -426,6 +466,7 @@ impl Lane {
                 ttl: TTL - 1,
                 destination: TESTER_MACS[far],
                 source: DEVICE_MACS[far],
+                protocol,
                 has_mark,
             };
             let program = receiver::load(&shared, &seen, &expected)?;
@@ -439,16 +480,23 @@ impl Lane {
     }
 
     /// Sends so many frames; false when the campaign was stopped meanwhile.
-    fn run(&self, run: Run, pps: Option<f64>, is_over: &AtomicBool) -> io::Result<bool> {
-        // Batches, and the time of a pace, begin anew.
-        for at in [word::TURNS, word::DUE, word::BURST_LEFT] {
-            self.shared.set(at, 0);
-        }
+    fn run(
+        &self,
+        run: Run,
+        (pps, pace): (Option<f64>, &mut Standing),
+        is_over: &AtomicBool,
+    ) -> io::Result<bool> {
+        // Batches begin anew; a pace goes on where the last run left it, whichever way that went.
+        self.shared.set(word::TURNS, 0);
+        self.shared.set(word::DUE, pace.due);
+        self.shared.set(word::BURST_LEFT, pace.burst_left);
         self.shared.set(word::LEFT, u64::from(run.frames));
         let end = self.shared.get(word::SENT) + u64::from(run.frames);
         loop {
             let left = end.saturating_sub(self.shared.get(word::SENT));
             if left == 0 {
+                pace.due = self.shared.get(word::DUE);
+                pace.burst_left = self.shared.get(word::BURST_LEFT);
                 return Ok(true);
             }
             if is_over.load(Ordering::Relaxed) {
