@@ -16,9 +16,10 @@ name_of() { cat "$1/name"; }
 # Everything of a rig: processes first, then the namespaces, with which links and mounts go.
 take_down() {
     for netns in $(ip netns list | awk -v n="$1-" 'index($1, n) == 1 { print $1 }'); do
-        pids=$(ip netns pids "$netns")
+        pids=$(ip netns pids "$netns" 2>/dev/null) || :
         [ -z "$pids" ] || kill -9 $pids 2>/dev/null || :
-        ip netns del "$netns"
+        # Another rig may be taking the same away.
+        ip netns del "$netns" 2>/dev/null || [ ! -e "/run/netns/$netns" ]
     done
 }
 

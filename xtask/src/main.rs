@@ -3,6 +3,7 @@
 // a chore that nobody reads may end
 #![allow(clippy::print_stderr)]
 
+mod again;
 mod beside;
 mod calibrate;
 mod campaigns;

@@ -14,13 +14,20 @@ pub(super) const PATIENCE: u32 = 1500;
 pub(super) const HUNG: i32 = 124;
 
 /// A test program that cargo has built.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Program {
     /// Its package's folder and its own name, such as `crates/fib lib`.
     pub(super) name: String,
     file: PathBuf,
     /// Where cargo would start it.
     folder: PathBuf,
+}
+
+impl Program {
+    #[cfg(test)]
+    pub(super) fn of(name: &str, file: PathBuf, folder: PathBuf) -> Self {
+        Self { name: name.to_owned(), file, folder }
+    }
 }
 
 /// How a program ended.
@@ -134,14 +141,30 @@ fn within(seconds: u32, program: &Path) -> Command {
 }
 
 fn run_one(program: Program, prepare: &impl Fn(&mut Command)) -> Result<Ended> {
+    println!("running {}", program.name);
+    let begin = Instant::now();
+    let output = output(&program, prepare)?;
+    Ok(Ended { program, output, took: begin.elapsed() })
+}
+
+/// Runs one test of a program.
+pub(super) fn alone(
+    program: &Program,
+    test: &str,
+    prepare: &impl Fn(&mut Command),
+) -> Result<Output> {
+    output(program, |command: &mut Command| {
+        command.args(["--exact", test]);
+        prepare(command);
+    })
+}
+
+fn output(program: &Program, prepare: impl Fn(&mut Command)) -> Result<Output> {
     let mut command = within(PATIENCE, &program.file);
     command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
     command.stdin(Stdio::null());
     prepare(&mut command);
-    println!("running {}", program.name);
-    let begin = Instant::now();
-    let output = command.output().with_context(|| format!("cannot start {}", program.name))?;
-    Ok(Ended { program, output, took: begin.elapsed() })
+    command.output().with_context(|| format!("cannot start {}", program.name))
 }
 
 #[cfg(test)]

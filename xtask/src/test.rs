@@ -7,6 +7,7 @@
 //! (calibration, cost, README, models, fuzz targets) runs beside the lints and tests, in a process
 //! that gives way to them.
 
+use crate::again::Failures;
 use crate::beside::{self, Beside};
 use crate::programs::{self, Ended, Program};
 use crate::steps::{Listener, Tally, cargo, heading, report, step, tests};
@@ -49,8 +50,9 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     }
     let mut tally = Tally::default();
     let before = checkout(root);
+    let failures;
     if arguments.only_tests {
-        all(&mut tally, root, arguments)?;
+        failures = all(&mut tally, root, arguments)?;
     } else {
         step(&mut tally, "format", cargo(&["fmt", "--all", "--check"]))?;
         heading("layers");
@@ -63,9 +65,10 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         let mut lints = cargo(&lints);
         lints.args(["--", "-D", "warnings"]);
         step(&mut tally, "lints", lints)?;
-        all(&mut tally, root, arguments)?;
+        failures = all(&mut tally, root, arguments)?;
         tally.add(beside.finish()?);
     }
+    failures.judge(&mut tally, |command| shown(command, root, arguments))?;
     if let (Some(before), Some(after)) = (before, checkout(root))
         && before != after
     {
@@ -75,32 +78,23 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     Ok(report(&tally))
 }
 
-/// The workspace's tests: programs first, several at a time, then the examples in documents.
-fn all(tally: &mut Tally, root: &Path, arguments: &Args) -> Result<()> {
-    let prepare = |command: &mut Command| {
-        if !arguments.only_tests && arguments.fuzz_seconds > 0 {
-            // The router's malformed frames are no target of their own: they need two routers.
-            command.env("FWDLAB_FUZZ_SECONDS", arguments.fuzz_seconds.to_string());
-        }
-        if !arguments.fresh {
-            command.env("PROPTEST_RNG_SEED", SEED.to_string()).env("FWDLAB_SEED", SEED.to_string());
-        }
-        // What a machine remembers of campaigns is not for tests.
-        command.env("XDG_STATE_HOME", root.join("target/state"));
-    };
+/// The workspace's tests: programs first, several at a time, then the examples in documents. Returns the
+/// tests that failed, which are not judged yet.
+fn all(tally: &mut Tally, root: &Path, arguments: &Args) -> Result<Failures> {
     heading("tests");
+    let mut failures = Failures::default();
     let whole = ["test", "--workspace", "--all-features"];
     let Some(built) = programs::build(root, cargo(&whole))? else {
         tally.broken_steps.push("tests do not compile".to_owned());
-        return Ok(());
+        return Ok(failures);
     };
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let show = |command: &mut Command| {
-        command.arg("--show-output").stderr(Stdio::piped());
-        prepare(command);
+        shown(command, root, arguments);
+        command.stderr(Stdio::piped());
     };
     programs::run(built, jobs, show, |end| {
-        let Ended { program, output, took } = end;
+        let Ended { program, output, took } = &end;
         print!("{}", String::from_utf8_lossy(&output.stderr));
         let mut listener = Listener::default();
         for line in String::from_utf8_lossy(&output.stdout).lines() {
@@ -112,12 +106,34 @@ fn all(tally: &mut Tally, root: &Path, arguments: &Args) -> Result<()> {
             print!("{}", String::from_utf8_lossy(&output.stdout));
         }
         println!("{name}: {}, {:.0} s", output.status, took.as_secs_f64());
-        tally.hold(&name, output.status.success());
+        if !failures.take(&end) {
+            tally.hold(&end.program.name, end.output.status.success());
+        }
     })?;
     let mut documents = cargo(&whole);
     documents.args(["--no-fail-fast", "--doc", "--", "--show-output"]);
-    prepare(&mut documents);
-    tests(tally, "examples in documents", &mut documents)
+    prepare(&mut documents, root, arguments);
+    tests(tally, "examples in documents", &mut documents)?;
+    Ok(failures)
+}
+
+/// A test program that says all that its tests said.
+fn shown(command: &mut Command, root: &Path, arguments: &Args) {
+    command.arg("--show-output");
+    prepare(command, root, arguments);
+}
+
+/// What every run of tests is given.
+fn prepare(command: &mut Command, root: &Path, arguments: &Args) {
+    if !arguments.only_tests && arguments.fuzz_seconds > 0 {
+        // The router's malformed frames are no target of their own: they need two routers.
+        command.env("FWDLAB_FUZZ_SECONDS", arguments.fuzz_seconds.to_string());
+    }
+    if !arguments.fresh {
+        command.env("PROPTEST_RNG_SEED", SEED.to_string()).env("FWDLAB_SEED", SEED.to_string());
+    }
+    // What a machine remembers of campaigns is not for tests.
+    command.env("XDG_STATE_HOME", root.join("target/state"));
 }
 
 /// What git says of the files; nothing outside a checkout.

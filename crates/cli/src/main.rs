@@ -157,9 +157,23 @@ enum Command {
     Launch(agent::LaunchArgs),
 }
 
+impl Command {
+    /// Whether another fwdlab started it, which has looked for what earlier ones left.
+    fn is_part_of_another(&self) -> bool {
+        match self {
+            Self::TrialProcess(_) => true,
+            #[cfg(target_os = "linux")]
+            Self::Agent | Self::Guest | Self::Launch(_) => true,
+            _ => false,
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let command = Cli::parse().command;
-    devices::tidy();
+    if !command.is_part_of_another() {
+        devices::tidy();
+    }
     match run(command) {
         Ok(code) => code,
         Err(error) => {

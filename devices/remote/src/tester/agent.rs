@@ -48,6 +48,14 @@ struct Agent {
     round_trip_ns: u64,
 }
 
+/// An agent that does not greet.
+enum Mute {
+    /// The first line that it said instead.
+    Said(String),
+    /// It said nothing: how that went.
+    Silent(String),
+}
+
 impl Agents {
     /// Puts the program onto the hosts and starts it there.
     ///
@@ -195,34 +203,39 @@ impl Agent {
         let program = host.host.program.clone().unwrap_or_else(|| program.to_owned());
         let path = host.put_file(&program, is_stopped)?;
         host.ask(&format!("chmod 700 {path}"), is_stopped)?;
-        // On a machine that does much else it may be late, or lost, once.
-        let mut attempts = 2;
-        let mut agent = loop {
-            attempts -= 1;
-            match Self::greet(host, &path, is_stopped)? {
-                Ok(agent) => break agent,
-                Err(said) if attempts == 0 || !said.is_empty() => {
-                    let why = said.lines().next().unwrap_or("it says nothing");
-                    return Err(RemoteError::failed(
-                        FailureKind::Misconfigured,
-                        host.role(),
-                        format!("fwdlab does not run there: {}", why.replace(&path, "fwdlab")),
-                        "name a build for it with program = \"FILE\" in [hosts]",
-                    ));
-                }
-                Err(_) => {}
-            }
-        };
+        let mut agent = Self::first(host, &path, is_stopped)?;
         agent.look_at_clock(is_stopped)?;
         Ok(agent)
+    }
+
+    /// Starts it. On a machine that does much else it may be late, or lost: each time it gets longer.
+    fn first(host: &mut Connected, path: &str, is_stopped: &dyn Fn() -> bool) -> Result<Self> {
+        let mut why = String::new();
+        for times in 1..=3 {
+            match Self::greet(host, path, PROMPT * times, is_stopped)? {
+                Ok(agent) => return Ok(agent),
+                Err(Mute::Silent(how)) => why = how,
+                Err(Mute::Said(line)) => {
+                    why = line;
+                    break;
+                }
+            }
+        }
+        Err(RemoteError::failed(
+            FailureKind::Misconfigured,
+            host.role(),
+            format!("fwdlab does not run there: {}", why.replace(path, "fwdlab")),
+            "name a build for it with program = \"FILE\" in [hosts]",
+        ))
     }
 
     /// Starts it and waits for its first word; what it said instead, if it is none.
     fn greet(
         host: &mut Connected,
         path: &str,
+        limit: Duration,
         is_stopped: &dyn Fn() -> bool,
-    ) -> Result<std::result::Result<Self, String>> {
+    ) -> Result<std::result::Result<Self, Mute>> {
         let mut child = host.start(&format!("exec {path} agent"))?;
         let role = host.role();
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
@@ -232,13 +245,21 @@ impl Agent {
         let (version, answers) = (String::new(), Lines::of(output));
         let mut agent =
             Self { child, input, answers, role, version, offset_ns: 0, round_trip_ns: 0 };
-        match agent.answer(PROMPT, is_stopped) {
+        match agent.answer(limit, is_stopped) {
             Ok(Answer::Here { version }) => agent.version = version,
             Ok(_) => return Err(failed(role, "it does not begin as an agent does")),
             Err(RemoteError::Stopped) => return Err(RemoteError::Stopped),
             Err(_) => {
                 let said = errors.map(|errors| errors.rest(Duration::from_secs(1)));
-                return Ok(Err(said.unwrap_or_default()));
+                return Ok(Err(
+                    match (said.unwrap_or_default().lines().next(), agent.child.try_wait()) {
+                        (Some(line), _) => Mute::Said(line.to_owned()),
+                        (None, Ok(Some(status))) => {
+                            Mute::Silent(format!("it ended without a word ({status})"))
+                        }
+                        (None, _) => Mute::Silent(format!("no word in {} s", limit.as_secs())),
+                    },
+                ));
             }
         }
         Ok(Ok(agent))
