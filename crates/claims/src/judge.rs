@@ -115,10 +115,13 @@ pub fn judge_by<'a>(
     let (rate, cost) = (compare(Metric::Rate), compare(Metric::Cost));
     let own = Metric::own(blocks.rows.iter().flatten().copied()).map(compare);
     let one = |(variant, column): (&&'a str, &Result<usize, usize>)| {
+        let least = blocks::LEAST_TRIALS;
         let pick = |all: &[Result<Comparison, String>]| match column {
             Ok(column) => all[column - 1].clone(),
+            Err(_) if planned_blocks(results) < least => {
+                Err(format!("one block holds one trial of each, and a comparison takes {least}"))
+            }
             Err(kept) => {
-                let least = blocks::LEAST_TRIALS;
                 Err(format!("{kept} of its trials kept where at least {least} are needed"))
             }
         };
@@ -217,7 +220,10 @@ fn judgement<'a>(
         .iter()
         .filter(|t| t.traffic == traffic && !t.is_ok() && compared.contains(&t.variant.as_str()));
     let failed: Vec<String> = failed.map(|t| t.id.clone()).collect();
-    findings.extend(validity::failed_trials(planned_blocks(results), sides[0].len(), failed));
+    // a variant with too few trials for a comparison kept them all the same
+    let least = || compared.map(|own| kept(results, own, traffic).len()).into_iter().min();
+    let blocks = if sides[0].is_empty() { least().unwrap_or(0) } else { sides[0].len() };
+    findings.extend(validity::failed_trials(planned_blocks(results), blocks, failed));
     let none = Err(format!("no trial has a figure for the {}", metric.title()));
     let chosen = match metric {
         Metric::Rate => &figures.rate,

@@ -1,9 +1,9 @@
 //! A curve for each variant over what an experiment varies in three steps or more: the length of
 //! frames, the number of flows, the size of a table.
 
-use crate::canvas::{Anchor, CHARACTER, Canvas, at};
+use crate::canvas::{Anchor, Canvas, at};
 use crate::scale::{Scale, decimals, step, thinned, ticks};
-use crate::{Room, Summary, caption, unit};
+use crate::{Room, Summary, caption, legend, unit};
 use fwdlab_results::{Metric, Tick};
 
 const LEFT: f64 = 74.0;
@@ -14,6 +14,8 @@ const FIELD: f64 = 240.0;
 const GAP: f64 = 84.0;
 /// Room that a label of an axis takes.
 const LABEL: f64 = 44.0;
+/// Said where the axis has a 0.
+const ZERO: &str = " 0 stands beside the logarithmic axis.";
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +39,13 @@ pub struct Panel {
     pub label: String,
     /// The curves.
     pub curves: Vec<Curve>,
+}
+
+impl Panel {
+    /// Its curves' names and the places of their colours.
+    fn names(&self) -> Vec<(&str, usize)> {
+        self.curves.iter().map(|curve| (curve.name.as_str(), curve.colour)).collect()
+    }
 }
 
 /// One curve.
@@ -73,6 +82,12 @@ impl Curves {
         values
     }
 
+    /// Room above the field of each panel for its legend's further rows, in px.
+    fn legend_room(&self, width: f64) -> f64 {
+        let rooms = self.panels.iter().map(|p| legend::rows_of(p.names(), width - LEFT - RIGHT));
+        rooms.fold(0.0, f64::max)
+    }
+
     /// The largest value of a trial and the largest median.
     fn largest(&self) -> (f64, f64) {
         let curves = self.panels.iter().flat_map(|panel| &panel.curves);
@@ -88,15 +103,38 @@ impl Curves {
     }
 }
 
+/// The logarithmic axis, with a place for 0 to the left of all that has a logarithm.
+struct Axis {
+    scale: Scale,
+    zero: f64,
+}
+
+impl Axis {
+    /// Of these values, ascending, between two places.
+    fn of(values: &[f64], (left, right): (f64, f64)) -> Self {
+        let has_zero = values.first() == Some(&0.0);
+        let first = values.iter().find(|value| **value > 0.0).copied().unwrap_or(1.0);
+        let last = values.last().copied().unwrap_or(first).max(first);
+        let from = if has_zero { left + 0.2 * (right - left) } else { left };
+        Self { scale: Scale::new((first.ln(), last.ln()), (from, right)), zero: left }
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        if value > 0.0 { self.scale.place(value.ln()) } else { self.zero }
+    }
+}
+
 /// Draws one panel below the other, over a logarithmic axis.
 pub fn curves(curves: &Curves, room: Room) -> Canvas {
     let width = room.width();
     let panels = curves.panels.len() as f64;
     let is_cut = curves.largest().0 > curves.top();
     let more = if is_cut { ", as far as the field goes" } else { "" };
-    let text = format!("Line: medians. Bars: minimum to maximum of the trials{more}.");
+    let beside = if curves.values().contains(&0.0) { ZERO } else { "" };
+    let text = format!("Line: medians. Bars: minimum to maximum of the trials{more}.{beside}");
     let lines = caption(&text, width);
-    let height = TOP + panels * (FIELD + GAP) + 15.0 * lines.len() as f64;
+    let legend = curves.legend_room(width);
+    let height = TOP + panels * (legend + FIELD + GAP) + 15.0 * lines.len() as f64;
     let mut canvas = Canvas::new(width, height);
     let what = if curves.metric == Metric::Cost { "Device cost per frame" } else { "Rate" };
     let title = format!("{what} over {}", curves.axis);
@@ -105,10 +143,9 @@ pub fn curves(curves: &Curves, room: Room) -> Canvas {
     let short: String = curves.title.chars().take(columns).collect();
     canvas.text("faint", Anchor::Start, at(16.0, 48.0), &short);
     let values = curves.values();
-    let ends = (values.first().copied().unwrap_or(1.0), values.last().copied().unwrap_or(1.0));
-    let x = Scale::new((ends.0.ln(), ends.1.ln()), (LEFT + 20.0, width - RIGHT - 20.0));
+    let x = Axis::of(&values, (LEFT + 20.0, width - RIGHT - 20.0));
     for (k, panel) in curves.panels.iter().enumerate() {
-        let top = TOP + k as f64 * (FIELD + GAP);
+        let top = TOP + legend + k as f64 * (legend + FIELD + GAP);
         draw_panel(&mut canvas, curves, panel, (&x, &values, top, width));
     }
     for (k, line) in lines.iter().rev().enumerate() {
@@ -121,7 +158,7 @@ fn draw_panel(
     canvas: &mut Canvas,
     curves: &Curves,
     panel: &Panel,
-    (x, values, top, width): (&Scale, &[f64], f64, f64),
+    (x, values, top, width): (&Axis, &[f64], f64, f64),
 ) {
     let (bottom, most) = (top + FIELD, curves.top());
     let tick = step(most, 5);
@@ -137,21 +174,20 @@ fn draw_panel(
     }
     canvas.text_upwards(at(22.0, f64::midpoint(top, bottom)), FIELD, name);
     for value in values {
-        let place = x.place(value.ln());
+        let place = x.place(*value);
         canvas.line("axis", at(place, bottom), at(place, bottom + 4.0));
     }
-    for value in thinned(ends_first(values), LABEL, |value| x.place(value.ln())) {
-        let place = x.place(value.ln());
+    for value in thinned(ends_first(values), LABEL, |value| x.place(*value)) {
+        let place = x.place(value);
         canvas.text("faint", Anchor::Middle, at(place, bottom + 18.0), &format!("{value}"));
     }
     let middle = f64::midpoint(LEFT, width - RIGHT);
     canvas.text("", Anchor::Middle, at(middle, bottom + 36.0), &curves.axis);
-    canvas.text("strong", Anchor::Start, at(LEFT, top - 24.0), &panel.label);
-    let mut key = LEFT + 6.0;
+    let above = top - curves.legend_room(width);
+    canvas.text("strong", Anchor::Start, at(LEFT, above - 24.0), &panel.label);
+    let corner = at(LEFT + 6.0, above - 10.0);
+    legend::draw_names(canvas, panel.names(), width - LEFT - RIGHT, corner);
     for curve in &panel.curves {
-        canvas.legend_mark(&format!("f{}", curve.colour), curve.colour, at(key, top - 10.0));
-        canvas.text("", Anchor::Start, at(key + 10.0, top - 6.0), &curve.name);
-        key += 34.0 + curve.name.chars().count() as f64 * CHARACTER;
         draw_curve(canvas, curve, x, &y);
     }
 }
@@ -164,8 +200,8 @@ fn ends_first(values: &[f64]) -> Vec<f64> {
     }
 }
 
-fn draw_curve(canvas: &mut Canvas, curve: &Curve, x: &Scale, y: &Scale) {
-    let place = |spot: &Spot| at(x.place(spot.at.ln()), y.place(spot.summary.median));
+fn draw_curve(canvas: &mut Canvas, curve: &Curve, x: &Axis, y: &Scale) {
+    let place = |spot: &Spot| at(x.place(spot.at), y.place(spot.summary.median));
     for two in curve.spots.windows(2) {
         canvas.open(&[("class", "series"), ("data-variant", &two[1].variant)]);
         canvas.line(&format!("l{}", curve.colour), place(&two[0]), place(&two[1]));
@@ -177,7 +213,7 @@ fn draw_curve(canvas: &mut Canvas, curve: &Curve, x: &Scale, y: &Scale) {
             ("data-traffic", &spot.traffic),
             ("data-variant", &spot.variant),
         ]);
-        let (x, middle) = (x.place(spot.at.ln()), place(spot));
+        let (x, middle) = (x.place(spot.at), place(spot));
         let [low, high] =
             [spot.summary.minimum, spot.summary.maximum].map(|end| y.place(end.min(y.range().1)));
         canvas.line("axis", at(x, low), at(x, high));
@@ -223,5 +259,64 @@ mod tests {
             assert!(!svg.contains(">1280</text>"), "{svg}");
             assert!(!svg.contains("NaN"), "{svg}");
         }
+    }
+
+    /// Names of one panel ran out of the picture where it has the width of a telephone.
+    #[test]
+    fn a_legend_that_is_wider_than_the_figure_goes_on_below() {
+        let summary = Summary { minimum: 1e6, median: 2e6, maximum: 2e6 };
+        let names = ["radix4_lockless", "dpdk_lpm4", "bsearch4-patient", "direct4", "poptrie"];
+        let curve = |(colour, name): (usize, &&str)| {
+            let spot = |at: f64| Spot {
+                at,
+                traffic: "inet".to_owned(),
+                variant: (*name).to_owned(),
+                summary: summary.clone(),
+            };
+            Curve {
+                name: (*name).to_owned(),
+                colour,
+                spots: [20.0, 200.0, 2000.0].map(spot).to_vec(),
+            }
+        };
+        let curves_of = names.iter().enumerate().map(curve).collect();
+        let panels = vec![Panel { label: "IPv4, 20 flows".to_owned(), curves: curves_of }];
+        let drawn = Curves {
+            title: "flows".to_owned(),
+            metric: Metric::Rate,
+            tick: Tick::default(),
+            axis: "flows".to_owned(),
+            panels,
+        };
+        let legend = |room: Room| {
+            let svg = curves(&drawn, room).into_document("t", "");
+            let text = |name: &&str| {
+                let line = svg.lines().find(|line| line.contains(&format!(">{name}</text>")));
+                let line = line.unwrap_or_else(|| panic!("no {name} in {svg}"));
+                let at = |key: &str| -> f64 {
+                    let from = line.find(key).expect("a place") + key.len();
+                    let number = line[from..].split('"').next().expect("its number");
+                    number.parse().expect("a number")
+                };
+                (at(" x=\""), at(" y=\""), name.len() as f64 * 6.0)
+            };
+            (names.iter().map(text).collect::<Vec<_>>(), room.width())
+        };
+        for room in [Room::Page, Room::Phone] {
+            let (places, width) = legend(room);
+            for (x, _, long) in &places {
+                assert!(x + long <= width, "{places:?} in {width}");
+            }
+            let rows: std::collections::BTreeSet<u64> = places.iter().map(|p| p.1 as u64).collect();
+            assert_eq!(rows.len() > 1, matches!(room, Room::Phone), "{places:?}");
+        }
+    }
+
+    #[test]
+    fn no_routes_at_all_have_a_place_beside_the_logarithms() {
+        let axis = Axis::of(&[0.0, 1000.0, 900_000.0], (100.0, 600.0));
+        assert_eq!([0.0, 1000.0, 900_000.0].map(|value| axis.place(value)), [100.0, 200.0, 600.0]);
+        let axis = Axis::of(&[10.0, 100.0, 1000.0], (100.0, 600.0));
+        assert!((axis.place(100.0) - 350.0).abs() < 1e-9);
     }
 }

@@ -8,11 +8,11 @@ const CHARACTER: f64 = 7.2;
 /// From one row to the next.
 const ROW: f64 = 18.0;
 
-/// Where each variant of a chart stands in a legend of this width, from its corner.
-fn places(chart: &Chart, width: f64) -> Vec<(&str, usize, Point)> {
+/// Where each name, with the place of its colour, stands in a legend of this width, from its corner.
+fn places(names: Vec<(&str, usize)>, width: f64) -> Vec<(&str, usize, Point)> {
     let (mut x, mut y) = (0.0, 0.0);
     let mut places = Vec::new();
-    for (name, colour) in chart.variants() {
+    for (name, colour) in names {
         let needed = 34.0 + name.chars().count() as f64 * CHARACTER;
         if x > 0.0 && x + needed > width {
             (x, y) = (0.0, y + ROW);
@@ -25,12 +25,22 @@ fn places(chart: &Chart, width: f64) -> Vec<(&str, usize, Point)> {
 
 /// What the rows after the first add to a figure's height.
 pub fn more_rows(chart: &Chart, width: f64) -> f64 {
-    places(chart, width).last().map_or(0.0, |(_, _, place)| place.y)
+    rows_of(chart.variants(), width)
+}
+
+/// The same of names that are no chart's.
+pub fn rows_of(names: Vec<(&str, usize)>, width: f64) -> f64 {
+    places(names, width).last().map_or(0.0, |(_, _, place)| place.y)
 }
 
 /// Draws the legend; its first mark is centred on `corner`.
 pub fn draw(canvas: &mut Canvas, chart: &Chart, width: f64, corner: Point) {
-    for (name, colour, Point { x, y }) in places(chart, width) {
+    draw_names(canvas, chart.variants(), width, corner);
+}
+
+/// Draws the legend of names that are no chart's.
+pub fn draw_names(canvas: &mut Canvas, names: Vec<(&str, usize)>, width: f64, corner: Point) {
+    for (name, colour, Point { x, y }) in places(names, width) {
         let (x, y) = (corner.x + x, corner.y + y);
         canvas.open(&[("class", "series"), ("data-variant", name)]);
         canvas.legend_mark(&format!("f{colour}"), colour, at(x, y));

@@ -46,13 +46,25 @@ pub fn signed_percent(percent: f64) -> String {
 
 /// An interval of changes in per cent: `[+16.7 %, +18.2 %]`. An end that is not 0 never looks like
 /// 0, which would say whether "no change" lies inside: `[above 0 %, +0.48 %]`. Where both ends look like
-/// it and 0 lies between them, they are written so: "from below 0 to above 0" may be anything.
+/// it and 0 lies between them, they are written so: "from below 0 to above 0" may be anything. Where
+/// both lie on one side of 0, the far one is rounded away from it: `[-0.01 %, below 0 %]`.
 pub fn percent_interval(low: f64, high: f64) -> String {
     let holds_nothing = low <= 0.0 && high >= 0.0;
     if holds_nothing && [low, high].iter().all(|value| shown(*value, true) == NOTHING) {
         return format!("[{NOTHING}, {NOTHING}]");
     }
-    format!("[{}, {}]", end(low, true), end(high, true))
+    let [low, high] = ends([low, high], true);
+    format!("[{low}, {high}]")
+}
+
+/// Both ends of an interval that lies on one side of 0 or does not look like 0 at all.
+pub(crate) fn ends([low, high]: [f64; 2], is_change: bool) -> [String; 2] {
+    let outward = |far: f64, near: f64| {
+        let is_tiny = [far, near].iter().all(|own| shown(*own, is_change) == NOTHING);
+        if is_tiny && far * near > 0.0 { LEAST_PERCENT.copysign(far) } else { far }
+    };
+    let far = if low < 0.0 { [outward(low, high), high] } else { [low, outward(high, low)] };
+    far.map(|own| end(own, is_change))
 }
 
 /// A percentage for people: two decimals below 10, one below 100, none above.
@@ -61,7 +73,7 @@ pub(crate) fn percent(value: f64) -> String {
 }
 
 /// An end of an interval, with the sign of a change where one is asked for.
-pub(crate) fn end(value: f64, is_change: bool) -> String {
+fn end(value: f64, is_change: bool) -> String {
     let text = shown(value, is_change);
     match text.as_str() {
         NOTHING if value > 0.0 => "above 0 %".to_owned(),
@@ -72,6 +84,9 @@ pub(crate) fn end(value: f64, is_change: bool) -> String {
 
 /// What rounds to no change at all.
 const NOTHING: &str = "0.00 %";
+
+/// The smallest percentage that does not.
+const LEAST_PERCENT: f64 = 0.01;
 
 /// From here on nobody reads the digits of a percentage.
 const MOST_PERCENT: f64 = 100_000.0;
@@ -115,7 +130,10 @@ mod tests {
         assert_eq!(percent_interval(1e-9, 0.481), "[above 0 %, +0.48 %]");
         assert_eq!(percent_interval(-0.481, -0.004), "[-0.48 %, below 0 %]");
         assert_eq!(percent_interval(-0.004, 0.004), "[0.00 %, 0.00 %]");
-        assert_eq!(percent_interval(0.001, 0.004), "[above 0 %, above 0 %]");
+        assert_eq!(percent_interval(0.001, 0.004), "[above 0 %, +0.01 %]");
+        assert_eq!(percent_interval(-0.004, -1e-9), "[-0.01 %, below 0 %]");
+        assert_eq!(ends([-0.004, -0.003], false), ["-0.01 %", "below 0 %"]);
+        assert_eq!(ends([0.003, 0.004], false), ["above 0 %", "0.01 %"]);
         assert_eq!(percent_interval(0.0, 0.0), "[0.00 %, 0.00 %]");
     }
 

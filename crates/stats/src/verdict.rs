@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::{Comparison, ConfidenceInterval};
 use crate::distribution::normal_quantile;
-use crate::effect::{end, percent, percent_interval};
+use crate::effect::{ends, percent, percent_interval};
 use crate::paired::LEAST_NAMED;
 use crate::rare;
 use crate::validity::{Finding, Severity};
@@ -240,7 +240,7 @@ fn effect_text(comparison: &Comparison, sign: f64) -> String {
     let interval = comparison.interval95;
     let effect = percent(comparison.estimate.percent().abs());
     let (a, b) = (sign * interval.low.percent(), sign * interval.high.percent());
-    let [low, high] = [a.min(b), a.max(b)].map(|own| end(own, false));
+    let [low, high] = ends([a.min(b), a.max(b)], false);
     if low == effect && high == effect {
         return format!("exactly {effect}");
     }
