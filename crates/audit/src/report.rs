@@ -130,9 +130,10 @@ pub fn check_page(bytes: &[u8]) -> Vec<AuditFinding> {
 fn audit_path(path: &Path, report: &mut Report) -> Result<()> {
     let target = Target::of(path)?;
     let archive = Archive::scan(&target.root)?;
-    report
-        .skipped
-        .extend(archive.skipped.iter().map(|s| format!("{}: {}", s.path.display(), s.why)));
+    // Who names one page asks about it, and not about the tree that it stands in.
+    let asked =
+        archive.skipped.iter().filter(|s| target.page.as_ref().is_none_or(|p| *p == s.path));
+    report.skipped.extend(asked.map(|s| format!("{}: {}", s.path.display(), s.why)));
     let mut site = Site::read(archive);
     if let Some(page) = &target.page {
         target.add_page(&mut site, page);

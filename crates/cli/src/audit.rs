@@ -13,6 +13,8 @@ use fwdlab_audit::{
     AuditFinding, MAX_PAGE_BYTES, Report, Rule, Severity, audit, audit_page, sarif,
 };
 
+use fwdlab_stats::plural;
+
 use crate::output;
 
 /// Arguments of `fwdlab audit`.
@@ -51,6 +53,9 @@ enum Format {
     /// SARIF 2.1.0, for code scanning
     Sarif,
 }
+
+/// So many paths that were left out are named on a terminal.
+const MOST_SKIPPED: usize = 20;
 
 /// Severities from the gravest down.
 #[derive(Clone, Copy, ValueEnum)]
@@ -92,10 +97,11 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let mut report = audit(&paths)?;
     own::audit(&paths, &mut report);
     let counts = &report.counts;
-    if !paths.is_empty() && counts.pages == 0 && counts.directories == 0 {
+    let is_empty = counts.pages == 0 || is_no_page(&paths, &report);
+    if !paths.is_empty() && is_empty && counts.directories == 0 {
         anyhow::bail!(
-            "there is nothing to audit in {}: wanted a published page (README.md), or a directory of \
-             published runs",
+            "there is nothing to audit in {}: wanted a published page (README.md, page.txt), or a \
+             directory of published runs",
             paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
         );
     }
@@ -108,8 +114,11 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         arguments.least.takes(finding.severity)
             && (arguments.rules.is_empty() || arguments.rules.contains(&finding.rule))
     });
-    for skipped in &report.skipped {
+    for skipped in report.skipped.iter().take(MOST_SKIPPED) {
         fwdlab_guard::say!("left out: {skipped}");
+    }
+    if let Some(more @ 1..) = report.skipped.len().checked_sub(MOST_SKIPPED) {
+        fwdlab_guard::say!("left out: {more} more; --format json names them all");
     }
     match arguments.format {
         Format::Text => output::print(&text(&report, output::is_coloured()))?,
@@ -117,6 +126,16 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Format::Sarif => output::print(&format!("{}\n", sarif(&report)?))?,
     }
     Ok(if report.has_wrong() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Whether all that was named are files that are no pages, by their names and by what is in them.
+fn is_no_page(paths: &[PathBuf], report: &Report) -> bool {
+    let is_named_so = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let ends = [".md", ".markdown", ".txt", ".html"];
+        !path.is_file() || name.starts_with("readme") || ends.iter().any(|end| name.ends_with(end))
+    };
+    report.counts.blocks == 0 && report.findings.is_empty() && !paths.iter().any(is_named_so)
 }
 
 /// The report for people: findings grouped by file, counts at the end.
@@ -165,17 +184,21 @@ fn painted(severity: Severity, colour: bool) -> String {
 
 fn write_counts(text: &mut String, report: &Report) {
     let counts = &report.counts;
+    let directories = match counts.directories {
+        1 => "1 directory".to_owned(),
+        several => format!("{several} directories"),
+    };
     let _ = writeln!(
         text,
-        "{} pages; {} ministat blocks: {} byte for byte, {} but for white space, {} with values at hand, {} without; {} directories with data, {} runs",
-        counts.pages,
-        counts.blocks,
+        "{}; {}: {} byte for byte, {} but for white space, {} with values at hand, {} without; {} with data, {}",
+        plural(counts.pages, "page"),
+        plural(counts.blocks, "ministat block"),
         counts.blocks_exact,
         counts.blocks_spaced,
         counts.blocks_reproduced,
         counts.blocks_without_data,
-        counts.directories,
-        counts.runs
+        directories,
+        plural(counts.runs, "run")
     );
     let by_rule = report.by_rule();
     let of = |severity| -> usize {
@@ -183,10 +206,10 @@ fn write_counts(text: &mut String, report: &Report) {
     };
     let _ = writeln!(
         text,
-        "{} wrong, {} to check, {} notes",
+        "{} wrong, {} to check, {}",
         of(Severity::Wrong),
         of(Severity::Check),
-        of(Severity::Info)
+        plural(of(Severity::Info), "note")
     );
     for ((rule, severity), count) in by_rule {
         let _ = writeln!(text, "  {count:4}  {:5}  {}", severity.name(), rule.id());

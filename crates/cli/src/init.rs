@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, ErrorKind, IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -48,6 +48,8 @@ fn list() -> String {
     format!("{} or {last}", most.join(", "))
 }
 
+const WHICH_TRAFFIC: &str = "Which traffic: inet, inet6 or both?";
+
 fn which_device() -> String {
     format!("What forwards: {}?", list())
 }
@@ -67,9 +69,13 @@ enum Traffic {
 /// # Errors
 /// When an answer makes no experiment, or the file is there already.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    if arguments.file.exists() {
+        // before anybody answers questions
+        bail!("{}", taken(&arguments.file));
+    }
     let device = match arguments.device {
         Some(device) => device,
-        None => named(&words(&which_device(), STARTS[0].device)?)?,
+        None => asked(&which_device(), STARTS[0].device, named)?,
     };
     let compare = match &arguments.compare {
         Some(compare) => compare.clone(),
@@ -78,12 +84,17 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
                 Compares::Kernels => "Which two kernels, BEFORE,AFTER?",
                 Compares::Words => "What is compared, WORD=BEFORE,AFTER?",
             };
-            words(question, device.usual)?
+            let with =
+                |answer: &str| experiment(device, answer, Traffic::Both).map(|_| answer.to_owned());
+            asked(question, device.usual, with)?
         }
     };
     let traffic = match arguments.traffic {
         Some(traffic) => traffic,
-        None => asked("Which traffic: inet, inet6 or both?", "both")?,
+        None => asked(WHICH_TRAFFIC, "both", |answer| {
+            let found = <Traffic as clap::ValueEnum>::from_str(answer, true);
+            found.map_err(|_| anyhow::anyhow!("{answer:?} is no answer to: {WHICH_TRAFFIC}"))
+        })?,
     };
     let text = experiment(device, &compare, traffic)?;
     let stem = arguments.file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("experiment");
@@ -95,7 +106,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let made = OpenOptions::new().write(true).create_new(true).open(&arguments.file);
     let mut file = match made {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            bail!("{shown} is there already; name another file, or move it away")
+            bail!("{}", taken(&arguments.file))
         }
         made => made.with_context(|| format!("cannot write {shown}"))?,
     };
@@ -115,22 +126,36 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The answer to a question, or the usual one where nobody can be asked.
-fn words(question: &str, usual: &str) -> anyhow::Result<String> {
-    if !std::io::stdin().is_terminal() {
-        return Ok(usual.to_owned());
-    }
-    crate::output::print(&format!("{question} [{usual}] "))?;
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).context("cannot read the answer")?;
-    let answer = line.trim();
-    Ok(if answer.is_empty() { usual } else { answer }.to_owned())
+fn taken(file: &Path) -> String {
+    format!("{} is there already; name another file, or move it away", file.display())
 }
 
-fn asked<T: clap::ValueEnum>(question: &str, usual: &str) -> anyhow::Result<T> {
-    let answer = words(question, usual)?;
-    T::from_str(&answer, true)
-        .map_err(|_| anyhow::anyhow!("{answer:?} is no answer to: {question}"))
+/// What the answer to a question stands for; the usual one where nobody can be asked. A wrong answer is
+/// no end: the question comes again.
+fn asked<T>(
+    question: &str,
+    usual: &str,
+    understood: impl Fn(&str) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    if !std::io::stdin().is_terminal() {
+        return understood(usual);
+    }
+    loop {
+        crate::output::print(&format!("{question} [{usual}] "))?;
+        let mut line = String::new();
+        let read =
+            std::io::stdin().lock().read_line(&mut line).context("cannot read the answer")?;
+        if read == 0 {
+            bail!(
+                "no answer to: {question}; `fwdlab init --help` lists what answers it beforehand"
+            );
+        }
+        let answer = line.trim();
+        match understood(if answer.is_empty() { usual } else { answer }) {
+            Ok(found) => return Ok(found),
+            Err(error) => fwdlab_guard::say!("{error:#}"),
+        }
+    }
 }
 
 /// The experiment's text.
@@ -204,8 +229,9 @@ fn experiment(device: &Start, compare: &str, traffic: Traffic) -> anyhow::Result
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use clap::ValueEnum as _;
+
+    use super::*;
 
     #[test]
     fn every_set_of_answers_makes_an_experiment_that_is_understood() {

@@ -18,3 +18,45 @@ fn a_page_on_standard_input_is_audited() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("-:2: wrong [line-rate]"), "{text}");
 }
+
+/// Such a file was "1 pages", below a list of everything that the tree beside it holds and is no data.
+#[test]
+fn a_file_that_is_no_page_is_named_and_its_neighbours_are_not() {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("hostname"), "router\n").expect("a file");
+    let linked = std::os::unix::fs::symlink("hostname", dir.path().join("README.md"));
+    linked.expect("a link");
+    let audit = |name: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+        command.arg("audit").arg(dir.path().join(name)).output().expect("the binary starts")
+    };
+    let output = audit("hostname");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("there is nothing to audit in"), "{said}");
+    assert!(said.contains("wanted a published page"), "{said}");
+    assert!(!said.contains("left out"), "{said}");
+
+    // A page of another name is one by what is in it.
+    let page = "Results\n  - Traffic load at 1.448Mpps (Gigabit line-rate)\n";
+    std::fs::write(dir.path().join("results.out"), page).expect("a file");
+    let output = audit("results.out");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("1 page; 0 ministat blocks"), "{told}");
+}
+
+#[test]
+fn what_a_tree_holds_beside_is_counted_where_it_is_much() {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("README.md"), "Results\n").expect("a file");
+    for k in 0..30 {
+        let link = dir.path().join(format!("{k}.pps"));
+        std::os::unix::fs::symlink("README.md", link).expect("a link");
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+    let output = command.arg("audit").arg(dir.path()).output().expect("the binary starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(said.matches("a symbolic link").count(), 20, "{said}");
+    assert!(said.contains("left out: 10 more"), "{said}");
+}

@@ -304,6 +304,54 @@ fn kills(wanted: u32) {
     }
 }
 
+/// The place for the sockets of ssh outlived a killed command for good.
+#[test]
+fn the_next_command_of_any_kind_removes_what_a_killed_one_kept_for_itself() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let lab = long();
+    let place = lab.path("t");
+    let host = |name: &str, ports: [&str; 2]| {
+        let [one, two] =
+            ports.map(|p| format!("{{ name = \"p{p}\", mac = \"02:00:00:00:00:0{p}\" }}"));
+        format!("[hosts.{name}]\nssh = \"{name}\"\nos = \"linux\"\nports = [{one}, {two}]\n")
+    };
+    let bed = format!("name = \"b\"\n{}{}", host("dut", ["1", "2"]), host("tester", ["3", "4"]));
+    fs::create_dir_all(&place).expect("a writable directory");
+    fs::write(lab.path("bed.toml"), bed).expect("a writable directory");
+    fs::write(lab.path("known_hosts"), "").expect("a writable directory");
+    // A host that never answers.
+    fs::write(lab.path("ssh"), "#!/bin/sh\nexec sleep 30\n").expect("a writable directory");
+    fs::set_permissions(lab.path("ssh"), fs::Permissions::from_mode(0o755)).expect("ours");
+    let path = std::env::var("PATH").expect("a path");
+    let mut doctor = lab
+        .command(&["doctor", "--testbed", "bed.toml"])
+        .env("PATH", format!("{}:{path}", lab.path(".").display()))
+        .env("TMPDIR", &place)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    // Where the name of the test's own directory is too long for a socket, it lies elsewhere.
+    let mark = format!("fwdlab-{}-", doctor.id());
+    let kept = || -> Vec<std::path::PathBuf> {
+        let places = [place.clone(), "/tmp".into()];
+        let entries = places.iter().filter_map(|dir| fs::read_dir(dir).ok()).flatten().flatten();
+        let is_its = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(&mark);
+        entries.filter(|own| is_its(&own.file_name())).map(|own| own.path()).collect()
+    };
+    let start = Instant::now();
+    while kept().is_empty() && start.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    doctor.kill().expect("a running process");
+    doctor.wait().expect("our own child");
+    assert_eq!(kept().len(), 1, "it kept a place for sockets");
+    let next =
+        lab.command(&["examples"]).env("TMPDIR", &place).output().expect("the binary starts");
+    assert!(next.status.success(), "{}", text(&next.stderr));
+    assert_eq!(kept(), Vec::<std::path::PathBuf>::new());
+}
+
 #[test]
 fn no_kill_loses_a_trial_or_a_report() {
     kills(6);

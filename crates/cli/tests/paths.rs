@@ -154,6 +154,18 @@ fn wrong_words_get_the_right_remedy() {
     assert!(stderr.contains("there is no /nowhere; name a build tree"), "{stderr}");
 }
 
+/// "1 of its trials kept where at least 2 are needed", "1 planned, 0 kept": both were of one block.
+#[test]
+fn one_block_is_too_few_for_a_comparison_and_nothing_else_is_wrong_with_it() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 1"));
+    let run = lab.fwdlab(&["run", "short.toml", "-o", "out"]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let shown = lab.fwdlab(&["report", "out", "--format", "json"]);
+    let said = text(&shown.stdout);
+    assert!(said.contains("one block holds one trial of each, and a comparison takes 2"), "{said}");
+    assert!(!said.contains("of its trials kept") && !said.contains("0 kept"), "{said}");
+}
+
 #[test]
 fn a_variant_without_a_kept_trial_is_compared_without_nonsense() {
     let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));

@@ -1,13 +1,16 @@
 //! The remote device as the lab knows it before it runs.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
+use fwdlab_guard::Scratch;
 use fwdlab_results::{About, Link, Measure, Tick};
 
 use crate::machines::Machines;
+use crate::reach::SHORT;
 use crate::testbed::Testbed;
 use crate::tester::{check_captures, check_order};
 use crate::{doctor, settings};
@@ -78,5 +81,13 @@ impl Kind for Remote {
         check_order(experiment, &testbed)?;
         check_captures(experiment, &testbed)?;
         Ok(Box::new(Machines::open(experiment, testbed, &place.program)?))
+    }
+
+    fn tidy(&self) {
+        Scratch::tidy(Path::new(SHORT));
+    }
+
+    fn abandon(&self) {
+        Scratch::abandon(Path::new(SHORT));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use tempfile::TempDir;
+use fwdlab_guard::Scratch;
 
 use crate::host::Connected;
 use crate::secrets::Secrets;
@@ -11,13 +11,16 @@ use crate::ssh::Access;
 use crate::testbed::{Host, Testbed};
 use crate::{RemoteError, Result};
 
-/// The longest directory that leaves room for the name of a socket.
-const LONGEST: usize = 60;
+/// The longest directory that leaves room for our own and the name of a socket.
+const LONGEST: usize = 56;
+
+/// Where sockets lie when the system's place for temporary files has too long a name.
+pub(crate) const SHORT: &str = "/tmp";
 
 /// The ways to all hosts.
 #[derive(Debug)]
 pub struct Reach {
-    _dir: TempDir,
+    _dir: Scratch,
     ways: Vec<Access>,
 }
 
@@ -29,8 +32,8 @@ impl Reach {
     pub fn new(testbed: &Testbed, program: &Path) -> Result<Self> {
         let usual = std::env::temp_dir();
         let place =
-            if usual.as_os_str().len() > LONGEST { Path::new("/tmp") } else { usual.as_path() };
-        let made = tempfile::Builder::new().prefix("fw").tempdir_in(place);
+            if usual.as_os_str().len() > LONGEST { Path::new(SHORT) } else { usual.as_path() };
+        let made = Scratch::under(place);
         let failed = |source| RemoteError::File { path: place.to_owned(), source };
         let dir = made.map_err(failed)?;
         let way = |host: &Host| Access::new(testbed, host, dir.path(), program);

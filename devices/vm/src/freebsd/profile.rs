@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use fwdlab_agent::channel::ProfileCounts;
 use fwdlab_agent::symbols::Symbols;
+use fwdlab_guard::Scratch;
 use serde_json::{Value, json};
 
 use super::image;
@@ -31,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Sampler {
     symbols: Symbols,
     socket: PathBuf,
-    _place: tempfile::TempDir,
+    _place: Scratch,
     monitor: Option<Monitor>,
     counts: ProfileCounts,
     pause: Duration,
@@ -41,7 +42,7 @@ pub(crate) struct Sampler {
 impl Sampler {
     /// For a kernel whose samples are to lie some `pause` apart.
     pub(crate) fn new(kernel: &Path, pause: Duration) -> Result<Self, VmError> {
-        let place = tempfile::tempdir().map_err(VmError::file("make", Path::new("a directory")))?;
+        let place = Scratch::new().map_err(VmError::file("make", Path::new("a directory")))?;
         Ok(Self {
             symbols: Symbols::new(image::functions(kernel)?),
             socket: place.path().join("monitor"),

@@ -1,0 +1,118 @@
+//! What only shows on a terminal: questions, a bar of progress, and Ctrl-C by its key. `expect` is the
+//! person in front of it.
+
+// a test says on stderr what it skips
+#![allow(clippy::print_stderr)]
+
+mod lab;
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use lab::{EXPERIMENT, Lab, ids, text};
+
+/// Answers a terminal of so many columns by a script of expect; what was shown there, or `None` without
+/// that program.
+fn shown(lab: &Lab, columns: u32, script: &str) -> Option<String> {
+    let quiet = Command::new("expect").arg("-v").stdout(Stdio::null()).status();
+    if quiet.is_err() {
+        eprintln!("SKIPPED: what a terminal shows: there is no expect(1)");
+        return None;
+    }
+    let program = env!("CARGO_BIN_EXE_fwdlab");
+    let start = format!(
+        "set timeout 120\nset stty_init \"columns {columns} rows 24\"\n\
+         proc start {{args}} {{\n global spawn_id\n eval spawn {program} $args\n \
+         expect_after timeout {{ send_user \"nothing came\"; exit 3 }}\n}}\n{script}\n"
+    );
+    fs::write(lab.path("person.exp"), start).expect("a directory of ours");
+    let mut expect = Command::new("expect");
+    expect.arg("person.exp").current_dir(lab.path(".")).env("TERM", "xterm");
+    let output = expect.output().expect("expect starts");
+    let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{told}");
+    Some(told)
+}
+
+#[test]
+fn init_asks_again_after_a_wrong_answer_and_writes_what_was_answered() {
+    let lab = Lab::new(EXPERIMENT);
+    let answers = r#"
+        start init asked.toml
+        expect "What forwards*\\] "; send "bultin\r"
+        expect "is no answer to*What forwards*\\] "; send "builtin\r"
+        expect "What is compared*\\] "; send "radix4\r"
+        expect "wanted something such as*What is compared*\\] "; send "\r"
+        expect "Which traffic*\\] "; send "ipv4\r"
+        expect "is no answer to*Which traffic*\\] "; send "inet\r"
+        expect "asked.toml is written"
+        expect eof
+        exit [lindex [wait] 3]
+    "#;
+    let Some(told) = shown(&lab, 100, answers) else { return };
+    let written = fs::read_to_string(lab.path("asked.toml")).expect("a file");
+    assert!(!written.contains("inet6\""), "{written}");
+    assert_eq!(told.matches("is no answer to").count(), 2, "{told}");
+    let plan = lab.fwdlab(&["plan", "asked.toml"]);
+    assert_eq!(plan.status.code(), Some(0), "{}", text(&plan.stderr));
+
+    // Nobody answers three questions about a file that cannot be written.
+    let again = r#"
+        start init asked.toml
+        expect "is there already"
+        expect eof
+        exit [expr [lindex [wait] 3] != 2]
+    "#;
+    let told = shown(&lab, 100, again).expect("expect was there");
+    assert!(!told.contains("What forwards"), "{told}");
+}
+
+#[test]
+fn ctrl_c_by_its_key_keeps_what_was_measured_and_says_how_to_go_on() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 200"));
+    let keys = r#"
+        start run short.toml -o out
+        expect -re {[1-9]/[0-9]+ trials}
+        send "\003"
+        expect "run the same command again to go on in out"
+        expect eof
+        exit [expr [lindex [wait] 3] != 130]
+    "#;
+    let Some(_) = shown(&lab, 80, keys) else { return };
+    assert!(!ids(&lab.path("out")).is_empty());
+}
+
+/// The bar's line, as wide as what is said in it, went on in the next row, where it stayed.
+#[test]
+fn the_bar_stays_in_its_line_on_a_narrow_terminal() {
+    let lab = Lab::new(EXPERIMENT);
+    let watch = r#"
+        start run short.toml -o out
+        expect eof
+        exit [lindex [wait] 3]
+    "#;
+    let Some(told) = shown(&lab, 46, watch) else { return };
+    let bars: Vec<String> = told.split(['\r', '\n']).map(plain).filter(is_bar).collect();
+    assert!(!bars.is_empty(), "{told:?}");
+    for bar in bars {
+        assert!(bar.chars().count() <= 46, "{} columns: {bar:?}", bar.chars().count());
+    }
+}
+
+fn is_bar(line: &String) -> bool {
+    line.contains("/6 trials")
+}
+
+/// A line without what moves the cursor or colours.
+fn plain(line: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = line.chars();
+    while let Some(sign) = rest.next() {
+        if sign == '\u{1b}' {
+            rest.by_ref().find(char::is_ascii_alphabetic);
+        } else {
+            plain.push(sign);
+        }
+    }
+    plain
+}
