@@ -121,9 +121,7 @@ pub fn judge_by<'a>(
             Err(_) if planned_blocks(results) < least => {
                 Err(format!("one block holds one trial of each, and a comparison takes {least}"))
             }
-            Err(kept) => {
-                Err(format!("{kept} of its trials kept where at least {least} are needed"))
-            }
+            Err(n) => Err(format!("{n} of its trials kept where at least {least} are needed")),
         };
         let sides = column.map_or_else(|_| [Vec::new(), Vec::new()], |c| blocks.sides(c));
         let unlike = unlike(results, setting, &sides);

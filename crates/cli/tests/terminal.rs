@@ -92,14 +92,15 @@ fn the_bar_stays_in_its_line_on_a_narrow_terminal() {
         exit [lindex [wait] 3]
     "#;
     let Some(told) = shown(&lab, 46, watch) else { return };
-    let bars: Vec<String> = told.split(['\r', '\n']).map(plain).filter(is_bar).collect();
+    let bars: Vec<String> =
+        told.split(['\r', '\n']).map(plain).filter(|line| is_bar(line)).collect();
     assert!(!bars.is_empty(), "{told:?}");
     for bar in bars {
         assert!(bar.chars().count() <= 46, "{} columns: {bar:?}", bar.chars().count());
     }
 }
 
-fn is_bar(line: &String) -> bool {
+fn is_bar(line: &str) -> bool {
     line.contains("/6 trials")
 }
 

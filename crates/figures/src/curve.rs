@@ -271,7 +271,7 @@ mod tests {
                 at,
                 traffic: "inet".to_owned(),
                 variant: (*name).to_owned(),
-                summary: summary.clone(),
+                summary,
             };
             Curve {
                 name: (*name).to_owned(),
