@@ -57,6 +57,26 @@ impl Rules {
         }
     }
 
+    /// Commands for the table of states: how many there are, all forgotten, how many there may be, how many
+    /// were refused since the boot.
+    pub(super) fn states(self) -> [&'static str; 4] {
+        match self {
+            Self::Pf => [
+                "pfctl -q -s states | wc -l",
+                "pfctl -q -F states",
+                "pfctl -q -s memory | awk '$1 == \"states\" { print $4 }'",
+                "pfctl -q -s info | awk '$1 ~ /^(memory|state-limit)$/ { n += $2 } END { print n + 0 }'",
+            ],
+            Self::Ipfw => [
+                "ipfw -D list 2>/dev/null | grep -c ' STATE '",
+                // What is forgotten is given back once a second.
+                "ipfw -q -D delete 1-65534; sleep 2",
+                "sysctl -n net.inet.ip.fw.dyn_max",
+                "sysctl -n vm.uma.IPFW_dynamic_states_data.stats.fails",
+            ],
+        }
+    }
+
     /// Commands that read the rules back where nobody set any: without its module there are none.
     pub(super) fn ask(self) -> [String; 2] {
         let (word, [prove]) = (self.word(), self.prove());

@@ -51,6 +51,7 @@ fn task(family: u8) -> Task {
         tester: GuestTester::Fwdlab,
         clock: GuestClock::Instructions,
         is_rehearsal: false,
+        sessions: None,
     }
 }
 
