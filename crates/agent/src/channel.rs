@@ -77,7 +77,7 @@ pub struct Pass {
 }
 
 /// Sessions from one emptying of the device's table to the next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     /// States in the table after it was emptied, before the counted part, and after it.
     pub emptied: u64,
@@ -89,6 +89,8 @@ pub struct Round {
     pub sent: u64,
     pub received: u64,
     pub ns: u64,
+    /// What was sent before, and came through.
+    pub opening: Reading,
 }
 
 /// One interval of a pass.

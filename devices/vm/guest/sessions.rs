@@ -16,7 +16,7 @@ const ANSWER: File = File(4);
 /// Rounds before anything counts, and how many are counted at least and at most.
 const WARM: u32 = 2;
 const FEWEST: u32 = 3;
-const MOST: u32 = 400;
+const MOST: u32 = 12;
 
 /// Turns without a frame after which those missing are lost; where frames are refused, they are refused at once.
 const PATIENCE: u32 = 1000;
@@ -67,8 +67,9 @@ fn rounds(arguments: &Arguments) -> Done {
     let all = tester.frames.count as u64;
     if settings.measure == Measure::FullTable && (room == 0 || all < room + room / 10 + 1) {
         let mut text = Text::with_room(256).map_err(Problem::with("no memory"))?;
-        text.put(b"the table has room for ").number(room).put(b" sessions; ").number(all);
-        text.put(b" do not fill it (0: there are no rules that track)\n");
+        text.number(all).put(b" sessions do not fill a table with room for ").number(room);
+        let why: &[u8] = if room == 0 { b" (no rules track)\n" } else { b" and a tenth more\n" };
+        text.put(why);
         let _ = sys::ERRORS.write_all(text.bytes());
         return Err(Problem::new(
             "make more flows, or the table smaller (pf: set limit states; ipfw: net.inet.ip.fw.dyn_max)",
@@ -114,10 +115,15 @@ fn round(
     let emptied = ask(b"empty\n")?;
     let refused = ask(b"refused\n")?;
     tester.begin_anew();
-    tester.send(uncounted, PATIENCE)?;
+    let (received, start) = (tester.arrivals.received, sys::ticks());
+    tester.send(uncounted, patience)?;
+    let opening = [
+        in_ns(sys::ticks() - start, settings.khz),
+        uncounted,
+        tester.arrivals.received - received,
+    ];
     let before = ask(b"count\n")?;
-    let received = tester.arrivals.received;
-    let start = sys::ticks();
+    let (received, start) = (tester.arrivals.received, sys::ticks());
     tester.send(counted, patience)?;
     let ns = in_ns(sys::ticks() - start, settings.khz);
     let received = tester.arrivals.received - received;
@@ -129,7 +135,10 @@ fn round(
     text.put(b",\"refused\":").number(refused);
     text.put(b",\"sent\":").number(counted);
     text.put(b",\"received\":").number(received);
-    text.put(b",\"ns\":").number(ns).put(b"}");
+    text.put(b",\"ns\":").number(ns);
+    text.put(b",\"opening\":{\"ns\":").number(opening[0]);
+    text.put(b",\"sent\":").number(opening[1]);
+    text.put(b",\"received\":").number(opening[2]).put(b"}}");
     Ok(ns)
 }
 

@@ -125,7 +125,7 @@ impl Boots {
 
     /// The trial's counts, with a doubt about the clock where there is one.
     fn judged(&self, mut counted: Counted, request: &Request<'_>) -> Measured {
-        let rounds = sessions::take(&mut counted);
+        let rounds = sessions::take(&mut counted, request.traffic.measure);
         let mut measured = measured(counted, request.variant, self.machine.clock);
         if let Some(own) = request.traffic.sessions {
             sessions::add(&mut measured, rounds, request.traffic, own);

@@ -15,13 +15,18 @@ pub(super) struct Rounds {
 }
 
 /// Takes the rounds out of what was counted; their counted parts become the intervals.
-pub(super) fn take(counted: &mut Counted) -> Rounds {
+pub(super) fn take(counted: &mut Counted, measure: Measure) -> Rounds {
     let tester_ns = ns_per_frame(&counted.cable);
     let all = std::mem::take(&mut counted.device.rounds);
+    // What fills a table is part of the frames that come through; else only what is counted is.
+    let opening = |round: &Round| match measure {
+        Measure::FullTable => round.opening,
+        _ => Reading::default(),
+    };
     counted.device.intervals.extend(all.iter().map(|round| Reading {
-        ns: round.ns,
-        sent: round.sent,
-        received: round.received,
+        ns: round.ns + opening(round).ns,
+        sent: round.sent + opening(round).sent,
+        received: round.received + opening(round).received,
     }));
     Rounds { all, room: counted.device.room.unwrap_or(0), tester_ns }
 }

@@ -31,16 +31,19 @@ impl Rules {
         }
     }
 
+    /// Command that loads its module; what its sysctls are is known from then on.
+    pub(super) fn module(self) -> String {
+        let word = self.word();
+        format!(
+            "kldstat -q -m {word} || try 'the module {word} cannot be loaded' kldload -n {word}"
+        )
+    }
+
     /// Commands that load the rules, which lie in a file.
     pub(super) fn load(self) -> Vec<String> {
-        let word = self.word();
         let file = format!("{PLACE}/rules");
-        let module = format!(
-            "kldstat -q -m {word} || try 'the module {word} cannot be loaded' kldload -n {word}"
-        );
         match self {
             Self::Pf => vec![
-                module,
                 // Without its list of systems, pfctl loads rules only beside what is there: nothing.
                 "[ -f /etc/pf.os ] && o= || o=-m".to_owned(),
                 format!(
@@ -48,12 +51,9 @@ impl Rules {
                 ),
                 "try 'pf cannot be enabled' pfctl -q -e".to_owned(),
             ],
-            Self::Ipfw => vec![
-                module,
-                format!(
-                    "try 'ipfw refuses the rules; ipfw -n FILE on a FreeBSD host says the same' ipfw -q {file}"
-                ),
-            ],
+            Self::Ipfw => vec![format!(
+                "try 'ipfw refuses the rules; ipfw -n FILE on a FreeBSD host says the same' ipfw -q {file}"
+            )],
         }
     }
 

@@ -131,6 +131,9 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
             "kldstat -q -m {module} || try 'the module {module} cannot be loaded' kldload -n $m"
         ));
     }
+    if let Some(rules) = rules {
+        line(&rules.module());
+    }
     line("stage 'built the network'");
     for (word, value) in GUEST {
         line(&format!("set_word {word} {value}"));
