@@ -204,7 +204,7 @@ fn flows_that_a_full_table_refuses_are_not_missing() {
     assert_eq!(verdict(&new, "insertion"), "invalid");
     assert!(flows(&new).contains("another number seen"), "{}", flows(&new));
     let text = new.render(SECTIONS, Rendering::Readme);
-    assert!(text.contains(" instructions/session") && !text.contains("ns/session"), "{text}");
+    assert!(text.contains(" instructions/session") && !text.contains(" ns/session"), "{text}");
 }
 
 #[test]
