@@ -68,6 +68,29 @@ pub struct Pass {
     pub received: u64,
     pub flows_seen: u64,
     pub checks: Checks,
+    /// Rounds of sessions, where those were sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<Round>,
+    /// Sessions that the device has room for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<u64>,
+}
+
+/// Sessions from one emptying of the device's table to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// States in the table after it was emptied, before the counted part, and after it.
+    pub emptied: u64,
+    pub before: u64,
+    pub after: u64,
+    /// States for which there was no room.
+    pub refused: u64,
+    /// Frames of the counted part, and how long it took.
+    pub sent: u64,
+    pub received: u64,
+    pub ns: u64,
+    /// What was sent before, and came through.
+    pub opening: Reading,
 }
 
 /// One interval of a pass.

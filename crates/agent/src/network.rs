@@ -376,6 +376,7 @@ mod tests {
             tester: GuestTester::default(),
             clock: GuestClock::default(),
             is_rehearsal: true,
+            sessions: None,
         };
         let network = match Network::build(&task) {
             Ok(network) => network,

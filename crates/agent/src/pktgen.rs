@@ -103,6 +103,7 @@ impl<'a> Generator<'a> {
             flows_seen: 0,
             checks: Checks::default(),
             intervals,
+            ..Pass::default()
         })
     }
 

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use fwdlab_results::Measure;
 use serde::{Deserialize, Serialize};
 
 /// Where the task lies in the guest.
@@ -31,6 +32,9 @@ pub struct Task {
     pub routes: Vec<TaskRoute>,
     /// What to send.
     pub traffic: TaskTraffic,
+    /// Its flows are sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<TaskSessions>,
     /// Length of the traffic before each of the two passes that are counted, in ns.
     pub warmup_ns: u64,
     /// Length of the traffic in ns.
@@ -89,6 +93,15 @@ pub struct TaskTraffic {
     /// The capture whose frames are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<Captured>,
+}
+
+/// Sessions that begin, each from an empty table of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSessions {
+    /// What is taken of them.
+    pub measure: Measure,
+    /// Frames of each.
+    pub lifetime: u32,
 }
 
 /// A capture whose frames are sent instead of flows, between the traffic's ends.

@@ -85,6 +85,7 @@ fn pass(outcome: &Outcome) -> Pass {
         received: outcome.received(),
         flows_seen: outcome.flows_seen(),
         checks: checks_of(&outcome.checks, outcome.received(), outcome.lost()),
+        ..Pass::default()
     }
 }
 

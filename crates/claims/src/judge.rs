@@ -354,7 +354,7 @@ pub fn checks(sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
         found.extend((trials > 0).then_some(Finding::GeneratorLimited { trials, of }));
     }
     let seen: Vec<u64> = trials(sides).filter_map(|t| t.measured.flows_seen).collect();
-    found.extend(first.flows_planned.and_then(|planned| validity::flows(planned, &seen)));
+    found.extend(first.flows_due().and_then(|planned| validity::flows(planned, &seen)));
     found.extend(wrong_frames(sides));
     let shares: Vec<f64> = trials(sides).filter_map(core_share).collect();
     found.extend(validity::cores_taken(&shares, sides.iter().map(Vec::len).sum()));

@@ -64,9 +64,12 @@ pub fn metric(results: &Results, traffic: &str, metric: Metric) -> String {
     match metric {
         Metric::Rate => format!("{family} {}", measure(results, traffic).title()),
         Metric::Own(own) => {
-            let direction = match (own.unit(), own.direction()) {
+            let unit = own.unit_in(results.campaign.tick());
+            let direction = match (unit, own.direction()) {
                 ("frames/s" | "bit/s", _) => "",
-                ("ns/byte", _) => " (less is better)",
+                ("ns/byte" | "instructions/session" | "instructions/frame", _) => {
+                    " (less is better)"
+                }
                 (_, Direction::HigherIsBetter) => " (longer is better)",
                 (_, Direction::LowerIsBetter) => " (shorter is better)",
             };

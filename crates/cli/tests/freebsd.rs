@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use fwdlab_results::{Checks, Results, Status, Trial};
+use fwdlab_results::{Benchmark, Checks, Results, SessionRound, Status, Trial};
 
 /// Instructions per IPv4 frame with two routes that others measured with these kernels.
 const WITHOUT_FIB_ALGO: f64 = 1916.0;
@@ -133,6 +133,128 @@ fn freebsd_forwards_every_frame_at_the_known_cost() {
         let known = if trial.variant == "a" { WITHOUT_FIB_ALGO } else { DPDK_LPM4 };
         let found = cost(trial);
         assert!((found / known - 1.0).abs() < 0.01, "{}: {found} for {known}", trial.variant);
+    }
+}
+
+/// A lab whose traffic is of sessions, few of them.
+fn of_sessions(images: &Path, measures: &str, variants: &str) -> Lab {
+    let lab = Lab::new(images, "root = \"IMAGES/root.qcow2\"", variants);
+    lab.edit("blocks = 1", &format!("blocks = 1\nmeasure = [{measures}]"));
+    lab.edit("name = \"inet\"", "name = \"inet\"\nkind = \"sessions\"\nlifetime = 3");
+    lab.edit(".10.100:2000", ".10.20:2000");
+    lab
+}
+
+/// Each trial with its rounds, all frames accounted for.
+fn rounds(lab: &Lab) -> Vec<(Trial, Vec<SessionRound>)> {
+    let output = lab.run();
+    let trials = lab.trials(&output).into_iter().map(|trial| {
+        assert_eq!(trial.status, Status::Ok, "{:?}", trial.reason);
+        let own = match trial.measured.benchmark.as_ref() {
+            Some(
+                Benchmark::Insertion(own) | Benchmark::Lookup(own) | Benchmark::FullTable(own),
+            ) => own.rounds.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert!(own.len() >= 3 && own.iter().all(|round| round.emptied == 0), "{own:?}");
+        (trial, own)
+    });
+    trials.collect()
+}
+
+/// What a frame of the counted part cost, in instructions.
+fn each(rounds: &[SessionRound]) -> f64 {
+    let mut all: Vec<f64> =
+        rounds.iter().map(|round| round.busy_ns as f64 / round.sent as f64).collect();
+    all.sort_by(f64::total_cmp);
+    all[all.len() / 2]
+}
+
+/// Rules that only the first frame of a session meets make its insertion dear, and no later frame.
+fn new_sessions_are_slow(images: &Path, variants: &str, states: u64) {
+    let lab = of_sessions(images, "\"insertion\", \"lookup\"", variants);
+    let all = rounds(&lab);
+    let of = |variant: &str, measure: &str| {
+        let is_it = |trial: &Trial| trial.variant == variant && trial.traffic.ends_with(measure);
+        let (trial, rounds) = all.iter().find(|(trial, _)| is_it(trial)).expect("a trial");
+        let checks = trial.measured.checks.expect("every frame is looked into");
+        assert_eq!(checks, Checks { checked: checks.checked, ..Checks::default() }, "{}", trial.id);
+        for round in rounds {
+            let (before, sent) = if measure == "lookup" { (states, 800) } else { (0, 400) };
+            assert_eq!((round.before, round.after), (before, states), "{}: {round:?}", trial.id);
+            assert_eq!((round.sent, round.received, round.refused), (sent, sent, 0));
+        }
+        each(rounds)
+    };
+    let insertion = of("b", "insertion") / of("a", "insertion");
+    let lookup = of("b", "lookup") / of("a", "lookup");
+    println!("insertion {insertion:.2}, lookup {lookup:.4}; {:.0}", of("a", "insertion"));
+    assert!(insertion > 2.0, "the rules made insertion {insertion} times as dear");
+    assert!((lookup - 1.0).abs() < 0.01, "and left lookup alone: {lookup}");
+    assert!(of("a", "insertion") > 1.1 * of("a", "lookup"), "a state is made");
+}
+
+#[test]
+fn a_slowdown_of_new_sessions_in_pf_is_found_in_insertion_and_not_in_lookup() {
+    let Some(images) = images_for("a_slowdown_of_new_sessions_in_pf") else { return };
+    let slow: String = (0..200)
+        .map(|at| format!("block in quick proto udp from any port {}\n", 3000 + at))
+        .collect();
+    let variants = format!(
+        "[[variant]]\nname = \"a\"\nset = {{ pf = \"pass all keep state\" }}\n\
+         [[variant]]\nname = \"b\"\n[variant.set]\npf = '''\n{slow}pass all keep state\n'''\n"
+    );
+    // One state as the frame comes in, one as it goes out.
+    new_sessions_are_slow(&images, &variants, 800);
+}
+
+#[test]
+fn a_slowdown_of_new_sessions_in_ipfw_is_found_in_insertion_and_not_in_lookup() {
+    let test = "a_slowdown_of_new_sessions_in_ipfw";
+    let Some(images) = images_for(test) else { return };
+    if !is_long(test) {
+        return;
+    }
+    let slow: String =
+        (0..500).map(|at| format!("add {} deny udp from any 3000 to any\n", 200 + at)).collect();
+    let rules = |more: &str| {
+        format!(
+            "[variant.set]\nipfw = '''\nadd 100 check-state\n{more}add 900 allow udp from any to any \
+             keep-state\nadd 1000 allow ip from any to any\n'''\n"
+        )
+    };
+    let variants = format!(
+        "[[variant]]\nname = \"a\"\n{}[[variant]]\nname = \"b\"\n{}",
+        rules(""),
+        rules(&slow)
+    );
+    new_sessions_are_slow(&images, &variants, 400);
+}
+
+#[test]
+fn what_full_tables_of_pf_and_ipfw_do_with_more_sessions_is_counted() {
+    let test = "what_full_tables_of_pf_and_ipfw_do";
+    let Some(images) = images_for(test) else { return };
+    if !is_long(test) {
+        return;
+    }
+    let lab = of_sessions(
+        &images,
+        "\"full-table\"",
+        "[[variant]]\nname = \"a\"\nset = { pf = \"set limit states 200\\npass all keep state\" }\n\
+         [[variant]]\nname = \"b\"\nset = { ipfw = \"add 100 check-state\\nadd 200 allow udp from any to \
+         any keep-state\\nadd 300 allow ip from any to any\", \"net.inet.ip.fw.dyn_max\" = 200 }\n",
+    );
+    for (trial, rounds) in rounds(&lab) {
+        let dropped =
+            &trial.measured.drops.as_ref().expect("counted")["no room to track the session"];
+        assert!(*dropped >= 200, "{}: {dropped}", trial.id);
+        for round in &rounds {
+            assert_eq!((round.before, round.sent), (round.after, 200), "{}: {round:?}", trial.id);
+            assert!(round.received + round.refused >= 200, "{}: {round:?}", trial.id);
+        }
+        let benchmark = trial.measured.benchmark.as_ref().and_then(Benchmark::figure);
+        assert!(benchmark.is_some_and(|figure| figure >= 1.0), "{benchmark:?}");
     }
 }
 

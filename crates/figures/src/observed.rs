@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use fwdlab_results::units;
 use fwdlab_results::{
     BackToBack, Benchmark, Convergence, LossCurve, Measure, Metric, Recovery, Reset, RouteEvent,
-    SearchTrial, Sessions, Soak, Streams, Trial,
+    SearchTrial, Sessions, Soak, Streams, Tick, Trial,
 };
 use fwdlab_stats::median;
 
@@ -53,7 +53,7 @@ impl Cell<'_> {
 }
 
 /// All figures.
-pub fn figures(cells: &[Cell<'_>]) -> String {
+pub fn figures(cells: &[Cell<'_>], tick: Tick) -> String {
     let mut out = format!(
         "{:<64} {:<64} {:<36} {:>5} {:>20} {:>20} {:>20}\n",
         "traffic", "variant", "figure", "n", "median", "least", "most"
@@ -65,7 +65,7 @@ pub fn figures(cells: &[Cell<'_>]) -> String {
         if found.is_empty() {
             continue;
         }
-        let show = |value: f64| units::figure(value, metric.unit());
+        let show = |value: f64| units::figure(value, metric.unit_in(tick));
         let _ = writeln!(
             out,
             "{} {:<36} {:>5} {:>20} {:>20} {:>20}",
@@ -109,14 +109,16 @@ fn table(cells: &[&Cell<'_>], columns: &[Column<'_>]) -> String {
     squeezed(&cells.iter().fold(head, |out, cell| out + &row(cell.begin(), &|own| own.2(cell))))
 }
 
-/// What a measure observed, with what its columns mean.
-pub fn observed(measure: Measure, cells: &[&Cell<'_>]) -> (&'static str, String) {
+/// What a measure observed, by a clock that counts in this, with what its columns mean.
+pub fn observed(measure: Measure, cells: &[&Cell<'_>], tick: Tick) -> (&'static str, String) {
     match measure {
         Measure::LossCurve => (CURVE, curve(cells)),
         Measure::BackToBack => (BURSTS, bursts(cells)),
         Measure::Recovery => (RECOVERY, recovery(cells)),
         Measure::Reset => (RESET, reset(cells)),
-        Measure::Insertion | Measure::Lookup | Measure::FullTable => (SESSIONS, sessions(cells)),
+        Measure::Insertion | Measure::Lookup | Measure::FullTable => {
+            (SESSIONS, sessions(cells, tick))
+        }
         Measure::Convergence => (CONVERGENCE, convergence(cells)),
         Measure::Goodput | Measure::ByteCost => (STREAMS, streams(cells)),
         _ => (SOAK, soak(cells)),
@@ -251,12 +253,13 @@ fn reset(cells: &[&Cell<'_>]) -> String {
     )
 }
 
-const SESSIONS: &str = "Sessions: frames counted a second (with insertion each is a new session) and what \
+const SESSIONS: &str = "Sessions: frames counted a second (or in 10^9 instructions, where the device's clock \
+    counts those; with insertion each is a new session) and what \
     each cost the device; entries of the device's table when the counted part began and ended, and for how \
     many it has room; sessions refused for want of room and thrown out for others, in a round; entries left \
     when the table had been emptied. Medians over the rounds and trials; of what was left the most.";
 
-fn sessions(cells: &[&Cell<'_>]) -> String {
+fn sessions(cells: &[&Cell<'_>], tick: Tick) -> String {
     fn of(own: &Benchmark) -> Option<&Sessions> {
         match own {
             Benchmark::Insertion(own) | Benchmark::Lookup(own) | Benchmark::FullTable(own) => {
@@ -277,11 +280,12 @@ fn sessions(cells: &[&Cell<'_>]) -> String {
         let left = own.flat_map(|own| own.rounds.iter().map(|round| round.emptied));
         left.max().unwrap_or(0).to_string()
     };
+    let each = if tick.is_nanosecond() { "ns each" } else { "instructions" };
     table(
         cells,
         &[
             ("a second", 12, &rate),
-            ("ns each", 9, &|cell| middle(cell, Sessions::cost_ns, 1)),
+            (each, 9, &|cell| middle(cell, Sessions::cost_ns, 1)),
             ("began", 8, &|cell| middle(cell, |own| own.middle(|r| Some(r.before as f64)), 0)),
             ("ended", 8, &|cell| middle(cell, |own| own.middle(|r| Some(r.after as f64)), 0)),
             ("room", 8, &|cell| middle(cell, |own| Some(own.room as f64), 0)),

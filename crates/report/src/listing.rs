@@ -66,7 +66,8 @@ fn legend(cell: &Cell, (metric, tick): (Metric, Tick)) -> String {
             format!("{}: {} device cost in nanoseconds per frame", cell.variant, cell.traffic)
         }
         Metric::Own(own) => {
-            format!("{}: {} {} in {}", cell.variant, cell.traffic, own.title(), own.unit())
+            let unit = own.unit_in(tick);
+            format!("{}: {} {} in {unit}", cell.variant, cell.traffic, own.title())
         }
     }
 }

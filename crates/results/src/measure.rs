@@ -5,6 +5,8 @@ use std::fmt;
 use fwdlab_stats::Direction;
 use serde::{Deserialize, Serialize};
 
+use crate::Tick;
+
 /// What the figure of a trial is: what the device forwards of a given load, the highest load that
 /// it forwards well enough, or what it does where that load ends.
 #[derive(
@@ -125,6 +127,15 @@ impl Measure {
             Self::FullTable => "sessions/s",
             Self::Goodput => "bit/s",
             Self::ByteCost => "ns/byte",
+        }
+    }
+
+    /// The unit where the device's clock counts in this.
+    pub const fn unit_in(self, tick: Tick) -> &'static str {
+        match (self, tick) {
+            (Self::Insertion, Tick::Instruction) => "instructions/session",
+            (Self::Lookup, Tick::Instruction) => tick.each(),
+            _ => self.unit(),
         }
     }
 

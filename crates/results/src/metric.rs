@@ -57,7 +57,8 @@ impl Metric {
     pub const fn unit_in(self, tick: Tick) -> &'static str {
         match self {
             Self::Cost => tick.each(),
-            _ => self.unit(),
+            Self::Own(measure) => measure.unit_in(tick),
+            Self::Rate => self.unit(),
         }
     }
 

@@ -261,6 +261,11 @@ impl Trial {
         self.variant.starts_with(KNOWN_MARK)
     }
 
+    /// The flows that have to arrive: all that were planned, but what a full table refuses does not.
+    pub fn flows_due(&self) -> Option<u64> {
+        self.flows_planned.filter(|_| self.measure != Measure::FullTable)
+    }
+
     /// True when the figures of this trial may be used.
     pub fn is_ok(&self) -> bool {
         self.status == Status::Ok

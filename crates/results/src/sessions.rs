@@ -58,10 +58,11 @@ impl Sessions {
     }
 
     /// Frames of the counted part that came back, a second: the median of the rounds. None at all counts as
-    /// one, the least that can be told from none.
+    /// one a second, however long it took to refuse them: a ratio has to be of something.
     pub fn forwarded_per_s(&self) -> Option<f64> {
         let rate = |round: &SessionRound| {
-            (round.ns > 0).then(|| round.received.max(1) as f64 * 1e9 / round.ns as f64)
+            let rate = round.received as f64 * 1e9 / round.ns as f64;
+            (round.ns > 0).then_some(rate.max(1.0))
         };
         self.middle(rate)
     }
@@ -105,7 +106,9 @@ mod tests {
         assert_eq!(own.cost_ns(), Some(10.5));
         assert_eq!(own.forwarded_per_s(), Some(5e6));
         own.rounds.iter_mut().for_each(|round| round.received = 0);
-        assert_eq!(own.forwarded_per_s(), Some(1e6), "none counts as one");
+        assert_eq!(own.forwarded_per_s(), Some(1.0), "none counts as one a second");
+        own.rounds.iter_mut().for_each(|round| round.ns *= 3);
+        assert_eq!(own.forwarded_per_s(), Some(1.0), "however long it took");
         own.rounds.clear();
         assert_eq!((own.cost_ns(), own.forwarded_per_s(), own.is_tracked()), (None, None, false));
     }

@@ -5,7 +5,8 @@
 //! - as the first process: mounts the user's root read-only and runs the task's script in it;
 //! - `say`: the guest's messages, over the second serial port;
 //! - `routes`: writes routes into the kernel's table;
-//! - `pass`: the tester, which sends through bpf(4) and receives through netmap(4).
+//! - `pass`: the tester, which sends through bpf(4) and receives through netmap(4);
+//! - `pipes`, `sessions`: the tester of devices that track sessions, and how it asks for their table.
 //!
 //! netmap as the sender would keep a hand on each frame, so that the kernel has to make room
 //! for another Ethernet header: some 300 instructions more for each frame.
@@ -14,11 +15,14 @@
 #![no_main]
 #![no_builtins]
 
+mod frames;
 mod init;
 mod pass;
 mod routes;
 mod say;
+mod sessions;
 mod sys;
+mod tester;
 mod text;
 
 use sys::Arguments;
@@ -32,7 +36,9 @@ fn main(arguments: &Arguments) -> i32 {
         b"say" => say::run(arguments),
         b"routes" => routes::run(arguments),
         b"pass" => pass::run(arguments),
-        _ => Err(text::Problem::new("usage: say | routes | pass")),
+        b"pipes" => pipes(arguments),
+        b"sessions" => sessions::run(arguments),
+        _ => Err(text::Problem::new("usage: say | routes | pass | pipes | sessions")),
     };
     match done {
         Ok(()) => 0,
@@ -41,4 +47,12 @@ fn main(arguments: &Arguments) -> i32 {
             1
         }
     }
+}
+
+/// `pipes NAME NAME`: makes two.
+fn pipes(arguments: &Arguments) -> text::Done {
+    for at in [2, 3] {
+        sys::make_pipe(arguments.get(at)).map_err(text::Problem::with("no named pipe"))?;
+    }
+    Ok(())
 }

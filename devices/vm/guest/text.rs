@@ -18,6 +18,15 @@ impl Text {
         &self.bytes[..self.length]
     }
 
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Forgets what stands behind so many bytes.
+    pub fn cut(&mut self, length: usize) {
+        self.length = self.length.min(length);
+    }
+
     pub fn byte(&mut self, byte: u8) {
         if let Some(place) = self.bytes.get_mut(self.length) {
             *place = byte;

@@ -95,7 +95,7 @@ pub(super) fn prove_rules(proof: &mut BTreeMap<String, String>, variant: &Varian
 
 /// Mean time of a pass for each frame, without its first interval, in which everything is done for
 /// the first time.
-fn ns_per_frame(pass: &Pass) -> Option<f64> {
+pub(super) fn ns_per_frame(pass: &Pass) -> Option<f64> {
     let rest = pass.intervals.get(1..).unwrap_or_default();
     let ns: u64 = rest.iter().map(|reading| reading.ns).sum();
     let frames: u64 = rest.iter().map(|reading| reading.received).sum();

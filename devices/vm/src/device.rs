@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use fwdlab_agent::channel::{Counted, ProfileCounts};
 use fwdlab_agent::task::{
-    CAPTURE_FILE, Captured, GuestClock, GuestTester, Task, TaskRoute, TaskTraffic,
+    CAPTURE_FILE, Captured, GuestClock, GuestTester, Task, TaskRoute, TaskSessions, TaskTraffic,
 };
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::{Experiment, Load, Variant};
@@ -23,7 +23,7 @@ use crate::follow::{End, follow};
 use crate::freebsd::{Rules, Sampler};
 use crate::qemu::{Accelerator, Machine, Progress};
 use crate::settings::VmMachine;
-use crate::{VmError, kvm, qemu, settings};
+use crate::{VmError, kvm, qemu, sessions, settings};
 
 /// What pktgen does to the device (`refcount_add(..., &pkt_dev->skb->users)` in pktgen_xmit()).
 const SHARED_FRAMES: &str = "pktgen keeps a hand on each frame, so that the device copies it before \
@@ -76,6 +76,16 @@ impl Boots {
         let mut boots = BTreeMap::new();
         for (variant, vm) in names.zip(variants) {
             let boot = Boot::new(variant, &vm, &machine, (program, base), needs);
+            let has_sessions = experiment.traffics.iter().any(|own| own.sessions.is_some());
+            let boot = boot.and_then(|boot| match has_sessions && !boot.is_freebsd() {
+                true => Err(VmError::OtherSystem {
+                    what: "kind = \"sessions\" beside the rules".to_owned(),
+                    variant: variant.name.clone(),
+                    kernel: boot.kernel.image.clone(),
+                    remedy: "only guests of FreeBSD open sessions; write device = \"linux\"",
+                }),
+                false => Ok(boot),
+            });
             let boot = boot.map_err(|error| {
                 // Its key stands where the kernel does, where the message names no other.
                 let blame = experiment.blame(&variant.name, &format!("kernel: {error}"));
@@ -114,8 +124,12 @@ impl Boots {
     }
 
     /// The trial's counts, with a doubt about the clock where there is one.
-    fn judged(&self, counted: Counted, variant: &Variant) -> Measured {
-        let mut measured = measured(counted, variant, self.machine.clock);
+    fn judged(&self, mut counted: Counted, request: &Request<'_>) -> Measured {
+        let rounds = sessions::take(&mut counted, request.traffic.measure);
+        let mut measured = measured(counted, request.variant, self.machine.clock);
+        if let Some(own) = request.traffic.sessions {
+            sessions::add(&mut measured, rounds, request.traffic, own);
+        }
         measured.warnings.extend(self.without_kvm.as_ref().map(|why| {
             format!(
                 "wall time of an emulated processor ({why}): the figures are the emulator's, not \
@@ -260,7 +274,7 @@ impl Device for Boots {
         watch: &mut Watch<'_>,
     ) -> Result<Measured, DeviceError> {
         let counted = self.counted(request, None, watch)?;
-        let measured = self.judged(counted, request.variant);
+        let measured = self.judged(counted, request);
         measured.intervals.iter().for_each(|interval| (watch.on_interval)(interval));
         Ok(measured)
     }
@@ -276,7 +290,7 @@ impl Device for Boots {
         let period_ns = 1_000_000_000 / u64::from(frequency_hz.max(1)) / DEVICES_PART;
         let mut counted = self.counted(request, Some(period_ns), watch)?;
         let profile = counted.profile.take().unwrap_or_default();
-        let mut measured = self.judged(counted, request.variant);
+        let mut measured = self.judged(counted, request);
         // The samples are those of the device alone, which never waits in them.
         measured.idle_share = Some(0.0);
         Ok(profiled(profile, measured, self.boot(request.variant)?.is_freebsd()))
@@ -363,6 +377,9 @@ fn task(request: &Request<'_>, machine: &VmMachine) -> Task {
         tester: machine.tester,
         clock: machine.clock,
         is_rehearsal: false,
+        sessions: traffic
+            .sessions
+            .map(|own| TaskSessions { measure: traffic.measure, lifetime: own.lifetime }),
     }
 }
 

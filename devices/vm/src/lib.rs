@@ -32,6 +32,7 @@ mod modules;
 mod pktgen;
 mod program;
 mod qemu;
+mod sessions;
 mod settings;
 mod tree;
 

@@ -250,7 +250,7 @@ fn shared_core(kept: &[&Trial]) -> String {
 
 fn flows(kept: &[&Trial]) -> Badge {
     let is_wrong =
-        |t: &&&Trial| t.flows_planned.is_some() && t.measured.flows_seen != t.flows_planned;
+        |t: &&&Trial| t.flows_due().is_some_and(|due| t.measured.flows_seen != Some(due));
     let wrong = kept.iter().filter(is_wrong).count();
     let mut planned: Vec<u64> = kept.iter().filter_map(|t| t.flows_planned).collect();
     planned.sort_unstable();
@@ -272,7 +272,10 @@ fn flows(kept: &[&Trial]) -> Badge {
         0 => Badge {
             name: "flows seen",
             state: State::Good,
-            text: format!("{planned}, all seen in every trial"),
+            text: match kept.iter().any(|t| t.flows_due().is_none() && t.flows_planned.is_some()) {
+                true => format!("{planned}; a full table refuses some"),
+                false => format!("{planned}, all seen in every trial"),
+            },
         },
         n => Badge {
             name: "flows seen",

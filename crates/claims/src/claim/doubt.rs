@@ -49,7 +49,7 @@ impl VerdictClaim {
     fn figure(&self, value: f64) -> String {
         match Metric::named(self.metric) {
             Some(Metric::Cost) => format!("{} {}", units::ns(value), self.tick.each()),
-            Some(Metric::Own(own)) => units::figure(value, own.unit()),
+            Some(Metric::Own(own)) => units::figure(value, own.unit_in(self.tick)),
             _ => units::rate(value),
         }
     }

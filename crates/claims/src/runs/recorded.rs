@@ -58,7 +58,7 @@ pub fn series(results: &Results, (variant, traffic): (&str, &str), metric: Metri
 fn context(results: &Results, variant: &str, traffic: &str) -> Context {
     let trials: Vec<_> =
         results.trials_of(variant, traffic).into_iter().filter(|trial| trial.is_ok()).collect();
-    let counted = trials.iter().filter_map(|t| Some((t.measured.flows_seen?, t.flows_planned?)));
+    let counted = trials.iter().filter_map(|t| Some((t.measured.flows_seen?, t.flows_due()?)));
     let farthest = counted.max_by_key(|(seen, planned)| seen.abs_diff(*planned));
     let frame_bytes = trials.first().map(|trial| usize::from(trial.frame_bytes));
     if !results.campaign.is_blocked() {

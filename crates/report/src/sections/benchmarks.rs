@@ -10,16 +10,17 @@ use crate::source::Source;
 /// A table of all figures, then what each measure observed; nothing when no trial has any.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let results = source.results;
+    let tick = results.campaign.tick();
     let cells = cells(results);
     if cells.is_empty() {
         return Vec::new();
     }
-    let mut blocks = vec![Block::Preformatted(figures(&cells))];
+    let mut blocks = vec![Block::Preformatted(figures(&cells, tick))];
     let mut said = "";
     for measure in Measure::ALL.into_iter().filter(|measure| measure.is_benchmark()) {
         let own: Vec<&Cell<'_>> = cells.iter().filter(|cell| cell.measure == measure).collect();
         if !own.is_empty() {
-            let (note, table) = observed(measure, &own);
+            let (note, table) = observed(measure, &own, tick);
             // What several have in common is said once.
             if note != said {
                 blocks.push(Block::Paragraph(note.to_owned()));

@@ -106,7 +106,8 @@ fn basis(verdict: &VerdictClaim, claims: &Claims, is_common: bool) -> Option<Str
     let against = |old: Option<Spread>, new: Option<Spread>| Some((old?.median, new?.median));
     if let Some(Metric::Own(own)) = Metric::named(verdict.metric) {
         let (old, new) = against(baseline.own, variant.own)?;
-        let [old, new] = [old, new].map(|figure| units::figure(figure, own.unit()));
+        let unit = own.unit_in(claims.setting.about.tick);
+        let [old, new] = [old, new].map(|figure| units::figure(figure, unit));
         return Some(format!("median {new} against {old}{method}"));
     }
     let (old, new) = against(baseline.rate, variant.rate)?;

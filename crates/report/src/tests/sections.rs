@@ -9,7 +9,7 @@ use super::super::sections::{
 use super::super::source::{Extras, Source};
 use super::example;
 use fwdlab_claims::{Claims, claims};
-use fwdlab_results::{Benchmark, Results};
+use fwdlab_results::{Benchmark, Measure, Results, SessionRound, Sessions, Tick};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -163,6 +163,48 @@ fn a_figure_of_its_own_decides_and_better_is_what_its_direction_says() {
     {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
+}
+
+/// What a full table refuses does not arrive; of all other measures that is a fault. Where the clock counts
+/// instructions, so do the figures.
+#[test]
+fn flows_that_a_full_table_refuses_are_not_missing() {
+    let of = |measure: Measure| {
+        let mut results = example::with_benchmarks();
+        let about = results.campaign.about.as_mut().expect("a device");
+        about.tick = Tick::Instruction;
+        let rounds = |ns| {
+            let round =
+                SessionRound { sent: 10, received: 5, ns, busy_ns: ns, ..Default::default() };
+            Sessions { rounds: vec![round; 3], ..Sessions::default() }
+        };
+        for trial in &mut results.trials {
+            let Some(Benchmark::Soak(own)) = &trial.measured.benchmark else { continue };
+            let own = rounds((own.seconds * 1e3) as u64);
+            trial.measured.flows_seen = Some(900);
+            trial.measure = measure;
+            trial.measured.benchmark = Some(match measure {
+                Measure::FullTable => Benchmark::FullTable(own),
+                _ => Benchmark::Insertion(own),
+            });
+        }
+        Made::of(results)
+    };
+    let verdict = |made: &Made, metric: &str| {
+        let own = made.claims.verdicts.iter().find(|own| own.metric == metric).unwrap();
+        own.verdict.word()
+    };
+    let flows = |made: &Made| {
+        let own = made.claims.badges.iter().find(|badge| badge.name == "flows seen").unwrap();
+        own.text.clone()
+    };
+    let (full, new) = (of(Measure::FullTable), of(Measure::Insertion));
+    assert_ne!(verdict(&full, "full-table"), "invalid");
+    assert!(flows(&full).contains("a full table refuses some"), "{}", flows(&full));
+    assert_eq!(verdict(&new, "insertion"), "invalid");
+    assert!(flows(&new).contains("another number seen"), "{}", flows(&new));
+    let text = new.render(SECTIONS, Rendering::Readme);
+    assert!(text.contains(" instructions/session") && !text.contains(" ns/session"), "{text}");
 }
 
 #[test]

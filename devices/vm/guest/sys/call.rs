@@ -22,6 +22,7 @@ pub mod number {
     pub const CHROOT: usize = 61;
     pub const DUP2: usize = 90;
     pub const SOCKET: usize = 97;
+    pub const MKFIFO: usize = 132;
     pub const SHUTDOWN: usize = 134;
     pub const MKDIR: usize = 136;
     pub const SETSID: usize = 147;

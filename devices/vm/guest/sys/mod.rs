@@ -112,6 +112,10 @@ pub fn make_directory(path: &[u8]) -> Answered<()> {
     plain(call(number::MKDIR, [Name::of(&[path]).address(), 0o755, 0, 0, 0, 0]))
 }
 
+pub fn make_pipe(path: &[u8]) -> Answered<()> {
+    plain(call(number::MKFIFO, [Name::of(&[path]).address(), 0o600, 0, 0, 0, 0]))
+}
+
 /// Makes `path` the root of this process and its children.
 pub fn change_root(path: &[u8]) -> Answered<()> {
     plain(call(number::CHROOT, [Name::of(&[path]).address(), 0, 0, 0, 0, 0]))?;

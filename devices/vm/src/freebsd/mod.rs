@@ -12,6 +12,7 @@ mod machine;
 mod profile;
 mod rules;
 mod script;
+mod sessions;
 
 use std::fs;
 use std::path::{Path, PathBuf};

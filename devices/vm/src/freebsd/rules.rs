@@ -31,16 +31,19 @@ impl Rules {
         }
     }
 
+    /// Command that loads its module; what its sysctls are is known from then on.
+    pub(super) fn module(self) -> String {
+        let word = self.word();
+        format!(
+            "kldstat -q -m {word} || try 'the module {word} cannot be loaded' kldload -n {word}"
+        )
+    }
+
     /// Commands that load the rules, which lie in a file.
     pub(super) fn load(self) -> Vec<String> {
-        let word = self.word();
         let file = format!("{PLACE}/rules");
-        let module = format!(
-            "kldstat -q -m {word} || try 'the module {word} cannot be loaded' kldload -n {word}"
-        );
         match self {
             Self::Pf => vec![
-                module,
                 // Without its list of systems, pfctl loads rules only beside what is there: nothing.
                 "[ -f /etc/pf.os ] && o= || o=-m".to_owned(),
                 format!(
@@ -48,11 +51,28 @@ impl Rules {
                 ),
                 "try 'pf cannot be enabled' pfctl -q -e".to_owned(),
             ],
-            Self::Ipfw => vec![
-                module,
-                format!(
-                    "try 'ipfw refuses the rules; ipfw -n FILE on a FreeBSD host says the same' ipfw -q {file}"
-                ),
+            Self::Ipfw => vec![format!(
+                "try 'ipfw refuses the rules; ipfw -n FILE on a FreeBSD host says the same' ipfw -q {file}"
+            )],
+        }
+    }
+
+    /// Commands for the table of states: how many there are, all forgotten, how many there may be, how many
+    /// were refused since the boot.
+    pub(super) fn states(self) -> [&'static str; 4] {
+        match self {
+            Self::Pf => [
+                "pfctl -q -s states | wc -l",
+                "pfctl -q -F states",
+                "pfctl -q -s memory | awk '$1 == \"states\" { print $4 }'",
+                "pfctl -q -s info | awk '$1 ~ /^(memory|state-limit)$/ { n += $2 } END { print n + 0 }'",
+            ],
+            Self::Ipfw => [
+                "ipfw -D list 2>/dev/null | grep -c ' STATE '",
+                // What is forgotten is given back once a second.
+                "ipfw -q -D delete 1-65534; sleep 2",
+                "sysctl -n net.inet.ip.fw.dyn_max",
+                "sysctl -n vm.uma.IPFW_dynamic_states_data.stats.fails",
             ],
         }
     }

@@ -18,6 +18,7 @@ use fwdlab_routes::Prefix;
 use fwdlab_traffic::{DEVICE_MACS, Endpoints, FlowSet, TESTER_MACS};
 
 use super::rules::Rules;
+use super::sessions;
 
 /// What the guest says when frames begin to go through the device.
 pub const THROUGH_THE_DEVICE: &str = "sent frames through the device";
@@ -130,6 +131,9 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
             "kldstat -q -m {module} || try 'the module {module} cannot be loaded' kldload -n $m"
         ));
     }
+    if let Some(rules) = rules {
+        line(&rules.module());
+    }
     line("stage 'built the network'");
     for (word, value) in GUEST {
         line(&format!("set_word {word} {value}"));
@@ -155,6 +159,10 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
     }
     line("sleep 3");
     line(&format!("khz={khz}"));
+    let sessions = task.sessions.map(|own| sessions::pass(own, task));
+    if sessions.is_some() {
+        line(&sessions::table(rules));
+    }
     let ways = [
         ("cable", "sent frames over a cable", "epair2b epair2a", task.cable_ns),
         ("device", THROUGH_THE_DEVICE, "epair0b epair1b", task.duration_ns),
@@ -173,13 +181,17 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
             line(&pass(task.warmup_ns.max(every_flow_ns(task)), "settling"));
             line("settle");
         }
-        if task.warmup_ns > 0 {
+        let rounds = sessions.as_ref().filter(|_| way == "device");
+        if task.warmup_ns > 0 && rounds.is_none() {
             line(&pass(task.warmup_ns, "warmup"));
         }
         if way == "device" {
             line("r=$(frames epair0a 5); s=$(frames epair1a 8); drops >$P/drops.0; b=$(buckets)");
         }
-        line(&pass(duration, way));
+        match rounds {
+            Some(rounds) => rounds.iter().for_each(|text| line(text)),
+            None => line(&pass(duration, way)),
+        }
         if has_states {
             line(
                 "[ \"$(buckets)\" = \"$b\" ] || echo \"ipfw made its table of states another size in the \
@@ -191,6 +203,9 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
     line("echo $(($(frames epair0a 5) - r)) >$P/received");
     line("echo $(($(frames epair1a 8) - s)) >$P/sent");
     line("drops >$P/drops.1; drops_since $P/drops.0 $P/drops.1 >$P/drops");
+    if sessions.is_some() {
+        line(sessions::DROPS);
+    }
     proof(task, rules, &mut line);
     line("$G say counted $P || { echo 'the counts cannot be sent' >$P/why; give_up; }");
     line("sleep 60");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fwdlab_agent::task::{GuestTester, TaskRoute, TaskTraffic};
+use fwdlab_agent::task::{GuestTester, TaskRoute, TaskSessions, TaskTraffic};
 
 use super::*;
 
@@ -51,6 +51,7 @@ fn task(family: u8) -> Task {
         tester: GuestTester::Fwdlab,
         clock: GuestClock::Instructions,
         is_rehearsal: false,
+        sessions: None,
     }
 }
 
@@ -89,6 +90,7 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
         "choose net.route.algo.inet.algo 'dxr'",
         "set_word 'net.inet.ip.ttl' 'it'\\''s'",
         "prove 'net.route.algo.inet6.algo' sysctl -n 'net.route.algo.inet6.algo'",
+        "kldload -n pf",
         // What is left to the kernel is said to be its own choice.
         "prove 'net.route.algo.inet6.algo as set' echo auto",
         "pfctl -q $o -f /tmp/fwdlab/rules",
@@ -99,6 +101,9 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
         assert!(text.contains(part), "{part}\n{text}");
     }
     assert!(!text.contains("net.route.algo.inet.algo as set"), "{text}");
+    // A filter's own settings are there once its module is.
+    let place = |part: &str| text.find(part).expect(part);
+    assert!(place("kldload -n pf") < place("set_word 'net.inet.ip.ttl'"), "{text}");
     task.read = ["net.inet.ip.ttl", "ipfw", "net.inet.ip.redirect"].map(str::to_owned).to_vec();
     task.sysctl.remove("net.inet.ip.ttl");
     let asked = script::text(&task, &[], Some(Rules::Pf), "1000000");
@@ -152,6 +157,23 @@ fn states_of_ipfw_are_made_and_their_table_grown_before_anything_counts() {
     );
     let pf = script::text(&task(4), &[], Some(Rules::Pf), "1000000");
     assert!(!pf.contains("settling") && !pf.contains("another size"), "{pf}");
+}
+
+#[test]
+fn sessions_are_sent_in_rounds_and_the_table_is_asked_outside_the_jail() {
+    let own = TaskSessions { measure: fwdlab_results::Measure::Lookup, lifetime: 5 };
+    let task = Task { sessions: Some(own), ..task(4) };
+    let text = script::text(&task, &[], Some(Rules::Ipfw), "1000000");
+    let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}\n{text}"));
+    let sent = at("jexec tester $G sessions epair0b epair1b $P/frames lookup 5 1000000 $khz");
+    // The table has grown before, the counters were read, and nothing is sent as plain frames.
+    assert!(at("forget() { ipfw -q -D delete 1-65534") < at("epair2b epair2a"), "{text}");
+    assert!(at("\nsettle") < sent && at("r=$(frames") < sent && sent < at("\nanswers\n"), "{text}");
+    assert!(!text.contains(" device 1000000 100000 $khz >$P/device"), "{text}");
+    assert!(at("wait $! || give_up") < at("no room to track the session"), "{text}");
+    let none = script::text(&task, &[], None, "1000000");
+    assert!(none.contains("states() { echo 0; }"), "{none}");
+    assert!(!script::text(&super::tests::task(4), &[], None, "1").contains("$G sessions"));
 }
 
 #[test]

@@ -1,0 +1,90 @@
+//! Sessions in a guest: what was counted round by round, as a trial records it.
+
+use fwdlab_agent::channel::{Counted, Reading, Round};
+use fwdlab_experiment::{SessionsOf, Traffic};
+use fwdlab_results::{Benchmark, Busy, Measure, Measured, SessionRound, Sessions};
+
+use crate::counts::ns_per_frame;
+
+/// What a guest counted of sessions.
+pub(super) struct Rounds {
+    all: Vec<Round>,
+    room: u64,
+    /// The tester's own time for each frame.
+    tester_ns: Option<f64>,
+}
+
+/// Takes the rounds out of what was counted; their counted parts become the intervals.
+pub(super) fn take(counted: &mut Counted, measure: Measure) -> Rounds {
+    let tester_ns = ns_per_frame(&counted.cable);
+    let all = std::mem::take(&mut counted.device.rounds);
+    // What fills a table is part of the frames that come through; else only what is counted is.
+    let opening = |round: &Round| match measure {
+        Measure::FullTable => round.opening,
+        _ => Reading::default(),
+    };
+    counted.device.intervals.extend(all.iter().map(|round| Reading {
+        ns: round.ns + opening(round).ns,
+        sent: round.sent + opening(round).sent,
+        received: round.received + opening(round).received,
+    }));
+    Rounds { all, room: counted.device.room.unwrap_or(0), tester_ns }
+}
+
+/// Adds the observations of a traffic of sessions to its trial.
+pub(super) fn add(measured: &mut Measured, rounds: Rounds, traffic: &Traffic, own: SessionsOf) {
+    let Rounds { all, room, tester_ns } = rounds;
+    // Frames that were refused took the tester's time as others did.
+    let device_ns = |round: &Round| {
+        let tester = tester_ns.map(|ns| (ns * round.sent as f64).round() as u64);
+        tester.map(|tester| round.ns.saturating_sub(tester))
+    };
+    for (interval, round) in measured.intervals.iter_mut().zip(&all) {
+        interval.busy = device_ns(round).map(|ns| Busy { ns, frames: round.sent });
+    }
+    let busy = measured.intervals.iter().filter_map(|interval| interval.busy);
+    let sum = busy.fold(Busy::default(), |sum, own| Busy {
+        ns: sum.ns + own.ns,
+        frames: sum.frames + own.frames,
+    });
+    measured.busy = tester_ns.map(|_| sum);
+    let total_ns: u64 = all.iter().map(|round| round.ns).sum();
+    measured.idle_share = measured.busy.map(|own| 1.0 - own.ns as f64 / total_ns.max(1) as f64);
+    let rounds = all.iter().map(|round| SessionRound {
+        emptied: round.emptied,
+        before: round.before,
+        after: round.after,
+        sent: round.sent,
+        received: round.received,
+        ns: round.ns,
+        busy_ns: device_ns(round).unwrap_or(0),
+        refused: round.refused,
+        ..SessionRound::default()
+    });
+    let sessions = Sessions {
+        sessions: traffic.flows(),
+        lifetime: own.lifetime,
+        room,
+        rounds: rounds.collect(),
+    };
+    let most = |of: fn(&Round) -> u64| all.iter().map(of).max().unwrap_or(0);
+    let proof = [
+        ("sessions in the table, emptied", most(|round| round.emptied)),
+        ("sessions in the table, most", most(|round| round.after)),
+        ("sessions the table has room for", room),
+    ];
+    measured.proof.extend(proof.map(|(word, count)| (word.to_owned(), count.to_string())));
+    if !sessions.is_tracked() {
+        measured.warnings.push(
+            "the device tracked no session: nothing in its rules asks for states (keep state, \
+             keep-state)"
+                .to_owned(),
+        );
+    }
+    measured.benchmark = match traffic.measure {
+        Measure::Insertion => Some(Benchmark::Insertion(sessions)),
+        Measure::Lookup => Some(Benchmark::Lookup(sessions)),
+        Measure::FullTable => Some(Benchmark::FullTable(sessions)),
+        _ => None,
+    };
+}
