@@ -118,7 +118,7 @@ pub fn judge_by<'a>(
         let least = blocks::LEAST_TRIALS;
         let pick = |all: &[Result<Comparison, String>]| match column {
             Ok(column) => all[column - 1].clone(),
-            Err(_) if planned_blocks(results) < least => {
+            Err(_) if results.planned_blocks() < least => {
                 Err(format!("one block holds one trial of each, and a comparison takes {least}"))
             }
             Err(n) => Err(format!("{n} of its trials kept where at least {least} are needed")),
@@ -221,7 +221,7 @@ fn judgement<'a>(
     // a variant with too few trials for a comparison kept them all the same
     let least = || compared.map(|own| kept(results, own, traffic).len()).into_iter().min();
     let blocks = if sides[0].is_empty() { least().unwrap_or(0) } else { sides[0].len() };
-    findings.extend(validity::failed_trials(planned_blocks(results), blocks, failed));
+    findings.extend(validity::failed_trials(results.planned_blocks(), blocks, failed));
     let none = Err(format!("no trial has a figure for the {}", metric.title()));
     let chosen = match metric {
         Metric::Rate => &figures.rate,
@@ -304,17 +304,6 @@ pub fn saved(
 pub fn by_weight(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by_key(|f| std::cmp::Reverse(f.severity()));
     findings
-}
-
-/// Blocks that every comparison should hold: those planned, or those run when
-/// the campaign was to stop as soon as it was decided.
-pub fn planned_blocks(results: &Results) -> usize {
-    let campaign = &results.campaign;
-    if campaign.until_decided && results.finished.is_some() {
-        let last = results.trials.iter().map(|t| t.block).max();
-        return last.unwrap_or(0) as usize;
-    }
-    campaign.blocks as usize
 }
 
 fn trials<'a>(sides: &[Vec<&'a Trial>; 2]) -> impl Iterator<Item = &'a Trial> {

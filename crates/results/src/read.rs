@@ -210,6 +210,16 @@ impl Results {
         self.campaign.trials.iter().map(String::as_str).filter(|id| !done.contains(id)).collect()
     }
 
+    /// Blocks that every comparison should hold: those planned, or those run when
+    /// the campaign was to stop as soon as it was decided.
+    pub fn planned_blocks(&self) -> usize {
+        if self.campaign.until_decided && self.finished.is_some() {
+            let last = self.trials.iter().map(|t| t.block).max();
+            return last.unwrap_or(0) as usize;
+        }
+        self.campaign.blocks as usize
+    }
+
     /// Trials of one variant with one traffic, by block.
     pub fn trials_of(&self, variant: &str, traffic: &str) -> Vec<&Trial> {
         let mut found: Vec<&Trial> =

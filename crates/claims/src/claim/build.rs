@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Cell, Claims, Failure, Progress, SCHEMA, Spread, VerdictClaim, Warning, badges};
-use crate::judge::{Judgement, by_weight, judge, planned_blocks};
+use crate::judge::{Judgement, by_weight, judge};
 use crate::known::Proven;
 use crate::setting::Setting;
 use crate::words::family;
@@ -43,7 +43,7 @@ pub fn build(results: &Results, setting: Setting) -> Claims {
 
 fn progress(results: &Results) -> Progress {
     let campaign = &results.campaign;
-    let blocks = planned_blocks(results);
+    let blocks = results.planned_blocks();
     let planned = if !campaign.is_blocked() {
         results.trials.len()
     } else {
@@ -78,7 +78,7 @@ fn cell(results: &Results, traffic: &str, variant: &str) -> Cell {
         planned: if !results.campaign.is_blocked() {
             trials.len()
         } else {
-            planned_blocks(results)
+            results.planned_blocks()
         },
         kept: kept.iter().map(|t| t.id.clone()).collect(),
         failed: failed.iter().map(|t| failure(t)).collect(),
