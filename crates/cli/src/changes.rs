@@ -18,12 +18,16 @@ pub struct Changes {
     #[arg(long, value_name = "TIME", help_heading = "Changes of the experiment")]
     pub duration: Option<String>,
     /// Draw the order of the trials from this number
-    #[arg(long, value_name = "NUMBER", help_heading = "Changes of the experiment")]
+    #[arg(long, value_name = "NUMBER", value_parser = seed, help_heading = "Changes of the experiment")]
     pub seed: Option<u64>,
     /// Set a key of the experiment (margin=2%), or a control word of a variant
     /// (modular:net.route.algo.inet.algo=dxr); may be repeated
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Changes of the experiment")]
     pub set: Vec<String>,
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("wanted a whole number from 0 to {}, as --seed 1", u64::MAX))
 }
 
 impl Changes {

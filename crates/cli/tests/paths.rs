@@ -126,6 +126,32 @@ fn the_program_says_what_it_is_and_documents_itself() {
     assert!(page.contains("retry"), "{page}");
 }
 
+/// What is wrong on the command line comes with what to write there instead.
+#[test]
+fn wrong_arguments_get_the_right_remedy() {
+    let lab = Lab::new(EXPERIMENT);
+    let cases: [(&[&str], &str); 9] = [
+        (&["run", "short.toml", "--fail-on", "sloer"], "a similar value exists: 'slower'"),
+        (&["run", "short.toml", "--blocks", "0"], "write blocks = 8"),
+        (&["run", "short.toml", "--duration", "2"], "write a number and ms, s or m"),
+        (&["run", "short.toml", "--seed", "x"], "wanted a whole number from 0"),
+        (&["run", "short.toml", "--set", "blocks"], "wanted KEY=VALUE, or VARIANT:WORD=VALUE"),
+        (&["run", "nothere.toml"], "check the path"),
+        (&["run", "short.toml", "--exmple", "x"], "a similar argument exists: '--example'"),
+        (&["report", "nothere"], "start one with `fwdlab run -o nothere EXPERIMENT`"),
+        (&["plan", "out"], "their experiment is out/experiment.toml: name that"),
+    ];
+    fs::create_dir(lab.path("out")).expect("a directory");
+    fs::write(lab.path("out/trials.jsonl"), "").expect("a file");
+    fs::write(lab.path("out/experiment.toml"), EXPERIMENT).expect("a file");
+    for (arguments, remedy) in cases {
+        let output = lab.fwdlab(arguments);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(remedy), "{arguments:?}: {stderr}");
+    }
+}
+
 #[test]
 fn wrong_words_get_the_right_remedy() {
     let lab = Lab::new(EXPERIMENT);

@@ -86,9 +86,8 @@ impl fmt::Display for Difference {
 ///
 /// # Errors
 /// As [`check`].
-pub fn notes_doubts(results: &Results) -> Result<Vec<String>, ReportError> {
-    let claims = render::claims(results)?;
-    Ok(Notes::read(&results.dir, &claims)?.doubts().to_vec())
+pub fn notes_doubts(dir: &Path, claims: &Claims) -> Result<Vec<String>, ReportError> {
+    Ok(Notes::read(dir, claims)?.doubts().to_vec())
 }
 
 /// Verifies the journal, derives everything again and compares it with what stands in the

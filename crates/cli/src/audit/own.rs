@@ -50,7 +50,8 @@ fn examine(dir: &Path) -> anyhow::Result<Vec<AuditFinding>> {
     let results = Results::read(dir)?.knowing(&devices::known());
     let mut found: Vec<AuditFinding> =
         report::check(&results)?.iter().map(|own| difference(dir, own)).collect();
-    found.extend(report::notes_doubts(&results)?.iter().map(|doubt| noted(dir, doubt)));
+    let claims = report::claims(&results)?;
+    found.extend(report::notes_doubts(dir, &claims)?.iter().map(|doubt| noted(dir, doubt)));
     let notes = fs::read(dir.join(NOTES)).unwrap_or_default();
     found.extend(audit_page(&notes).findings.into_iter().filter_map(|finding| {
         let file = dir.join(NOTES).display().to_string();
