@@ -79,7 +79,7 @@ impl Boots {
             let has_sessions = experiment.traffics.iter().any(|own| own.sessions.is_some());
             let boot = boot.and_then(|boot| match has_sessions && !boot.is_freebsd() {
                 true => Err(VmError::OtherSystem {
-                    what: "kind = \"sessions\" beside the rules".to_owned(),
+                    what: "kind = \"sessions\" beside the kernel".to_owned(),
                     variant: variant.name.clone(),
                     kernel: boot.kernel.image.clone(),
                     remedy: "only guests of FreeBSD open sessions; write device = \"linux\"",
