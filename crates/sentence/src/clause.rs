@@ -70,7 +70,7 @@ pub fn clauses(text: &str) -> Vec<Clause> {
             factor: factor(part),
             stance: stance(part),
             families: families(part),
-            is_about_all: is_about_all(part),
+            is_about_all: is_about_all(part) || joins_families(part),
             is_same_size: is_same_size(part),
         });
     }
@@ -153,6 +153,23 @@ fn is_about_all(text: &str) -> bool {
     }
     let parts = text.split([',', '(', ')', ':', '—']);
     parts.filter(|part| names_all(part)).any(|part| stance(part) != Stance::Silent)
+}
+
+/// "Both inet4 and inet6 gain", "IPv4 and IPv6 are faster": what is said of each family that it names.
+fn joins_families(text: &str) -> bool {
+    let words: Vec<String> = words(text).into_iter().map(|(_, word)| word).collect();
+    let family = |at: usize| words.get(at).and_then(|w| fwdlab_netbenches::name::family_word(w));
+    let is_joined = |at: usize| {
+        let joint = words.get(at + 1).map_or("", String::as_str);
+        let is_pair = family(at).zip(family(at + 2)).is_some_and(|(a, b)| a != b);
+        is_pair && matches!(joint, "and" | "or" | "nor" | "like")
+    };
+    let is_between = words.iter().any(|w| {
+        matches!(w.as_str(), "between" | "than" | "gap" | "ratio" | "sum")
+            || w.starts_with("compar")
+    });
+    let is_change = matches!(stance(text), Stance::Change(..));
+    is_change && !is_between && (0..words.len()).any(is_joined)
 }
 
 /// Beginnings of what tests are called, after "all" or "every".

@@ -156,9 +156,12 @@ pub fn extreme(clause: &Clause) -> Option<(Sign, String)> {
         .iter()
         .any(|(_, w)| matches!(w.as_str(), "not" | "no" | "never" | "isn't" | "without"));
     let found = words.iter().enumerate().find_map(|(index, (_, word))| {
-        let next = words.get(index + 1).map_or("", |(_, w)| w.as_str());
-        let is_of_rates = RATES.iter().any(|noun| next.starts_with(noun))
-            || matches!(next, "" | "is" | "was" | "are" | "with" | "one");
+        let at = |back: usize| words.get(index + back).map_or("", |(_, w)| w.as_str());
+        let next = at(1);
+        // "the best firewall result"
+        let is_of_rates =
+            [next, at(2)].iter().any(|w| RATES.iter().any(|noun| w.starts_with(noun)))
+                || matches!(next, "" | "is" | "was" | "are" | "with" | "one");
         match word.as_str() {
             "fastest" | "quickest" => Some((Sign::Up, word.clone())),
             "slowest" => Some((Sign::Down, word.clone())),

@@ -101,9 +101,28 @@ pub fn is_of_others(sentence: &str) -> bool {
     })
 }
 
+/// Verbs of a setting, whose forms all name the state that they lead to: "disabling it", "when disabled".
+const STATES: [(&str, &str); 4] = [
+    ("enabl", "enabled"),
+    ("disabl", "disabled"),
+    ("activat", "enabled"),
+    ("deactivat", "disabled"),
+];
+
+/// States of which each is named by the absence of the other.
+const OPPOSITES: [(&str, &str); 2] = [("enabled", "disabled"), ("on", "off")];
+
+/// Whether two words, folded, are states of one setting.
+pub fn are_opposite(one: &str, other: &str) -> bool {
+    OPPOSITES.contains(&(one, other)) || OPPOSITES.contains(&(other, one))
+}
+
 /// A word without what grammar adds to it: `statelessly`, `queues`, `statefull`.
 pub fn folded(word: &str) -> String {
     let word = word.to_lowercase();
+    if let Some((_, state)) = STATES.iter().find(|(verb, _)| word.starts_with(verb)) {
+        return (*state).to_owned();
+    }
     let word = word.strip_suffix("ly").unwrap_or(&word);
     let word = word.strip_suffix('s').unwrap_or(word);
     let word = if word.ends_with("ll") { &word[..word.len() - 1] } else { word };

@@ -75,6 +75,13 @@ pub fn factor(text: &str) -> Option<(f64, String)> {
         if own == "half" && is_again {
             return Some((1.5, "half again".to_owned()));
         }
+        // "up by one half" is a share, which is read as a percentage
+        let is_up =
+            || matches!(super::stance::stance(text), super::Stance::Change(super::Sign::Up, _));
+        let is_by = word(index.checked_sub(2)) == "by" && matches!(before, "one" | "a");
+        if own == "half" && is_by && is_up() {
+            continue;
+        }
         if let Some((_, value)) = FIXED.iter().find(|(name, _)| *name == own && !is_count) {
             return Some((*value, own.to_owned()));
         }

@@ -13,9 +13,9 @@ pub(super) fn percents(text: &str) -> Vec<Percent> {
     let names = lower.match_indices("percent").map(|(at, _)| (at, 7));
     for (at, length) in signs.chain(names) {
         if let Some(percent) = percent_before(text, at)
-            && !is_other_share(&lower, percent.offset, at + length)
+            && !is_other_share(&lower, &percent, at + length)
         {
-            found.push(percent);
+            found.push(kept(&lower, percent, at + length));
         }
     }
     found.extend(fraction(&lower).filter(|_| found.is_empty()));
@@ -23,6 +23,31 @@ pub(super) fn percents(text: &str) -> Vec<Percent> {
         found[0].upper = found.pop().map(|last: Percent| last.value);
     }
     found
+}
+
+/// "Keeps 59 % of the speed", "60 % of the rate remain": what is left, as the drop that it leaves.
+fn kept(lower: &str, percent: Percent, end: usize) -> Percent {
+    const KEEPS: [&str; 5] = ["keep", "kept", "retain", "remain", "preserv"];
+    let is_of = lower[end..].trim_start().strip_prefix("of ").is_some_and(names_speed);
+    let words = words(lower);
+    let keeps = words.iter().any(|(_, w)| KEEPS.iter().any(|k| w.starts_with(k)) || w == "left");
+    let is_denied = words.iter().any(|(_, w)| matches!(w.as_str(), "not" | "no" | "never"));
+    let is_whole = percent.sign.is_none() && percent.upper.is_none() && percent.value <= 100.0;
+    if !is_of || !keeps || is_denied || !is_whole {
+        return percent;
+    }
+    let bound = percent.bound.map(|bound| match bound {
+        Bound::Above => Bound::Below,
+        Bound::Below => Bound::Above,
+    });
+    Percent { value: 100.0 - percent.value, sign: Some(Sign::Down), bound, ..percent }
+}
+
+/// What a percentage can be of and still be a change: `5 % of its speed`.
+fn names_speed(rest: &str) -> bool {
+    const SPEEDS: [&str; 8] =
+        ["speed", "rate", "performance", "throughput", "forwarding", "pps", "improvement", "gain"];
+    words(rest).iter().take(3).any(|(_, w)| SPEEDS.contains(&w.as_str()))
 }
 
 /// "By one fourth", "a third of the rate": a change in words, where the text speaks of one.
@@ -43,14 +68,17 @@ fn fraction(lower: &str) -> Option<Percent> {
     })?;
     let (offset, article) = &words[index - 1];
     let before = index.checked_sub(2).map_or("", |i| words[i].1.as_str());
+    let stance = super::stance::stance(lower);
+    // "up by one half" is half as much again, where "down by half" is a factor as well
+    let is_up_by_half = before == "by" && matches!(stance, Stance::Change(Sign::Up, _));
     // "by half" and "half of" are factors as well; "the third run" counts
     let is_share = matches!(article.as_str(), "a" | "one")
         && (before == "by"
             || before == "than"
             || words.get(index + 1).is_some_and(|(_, w)| w == "of"));
-    let is_change = !matches!(super::stance::stance(lower), Stance::Silent | Stance::Mixed);
+    let is_change = !matches!(stance, Stance::Silent | Stance::Mixed);
     let previous = &words[..index - 1];
-    (is_share && is_change && parts > 2.0).then(|| Percent {
+    (is_share && is_change && (parts > 2.0 || is_up_by_half)).then(|| Percent {
         value: 100.0 / parts,
         upper: None,
         decimals: 0,
@@ -168,7 +196,7 @@ fn number_at_end(text: &str) -> Option<&str> {
 }
 
 /// Shares that are no change of a rate: confidence, processor load, loss.
-fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
+fn is_other_share(lower: &str, percent: &Percent, end: usize) -> bool {
     const AFTER: [&str; 10] = [
         "confidence",
         "cpu",
@@ -181,9 +209,6 @@ fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
         "line",
         "each",
     ];
-    /// What a percentage can be of and still be a change: `5 % of its speed`.
-    const SPEEDS: [&str; 8] =
-        ["speed", "rate", "performance", "throughput", "forwarding", "pps", "improvement", "gain"];
     const BEFORE: [&str; 10] = [
         "confidence",
         "cpu",
@@ -197,10 +222,11 @@ fn is_other_share(lower: &str, start: usize, end: usize) -> bool {
         "loaded",
     ];
     let after = lower[end..].trim_start();
-    let before = words(&lower[..start]);
-    let is_of = after
-        .strip_prefix("of ")
-        .is_some_and(|rest| !words(rest).iter().take(3).any(|(_, w)| SPEEDS.contains(&w.as_str())));
+    let before = words(&lower[..percent.offset]);
+    // "+15 % of packets" is a change, "15 % of packets" may be lost ones
+    let is_signed = |rest: &str| percent.sign.is_some() && rest.trim_start().starts_with("packets");
+    let is_of =
+        after.strip_prefix("of ").is_some_and(|rest| !names_speed(rest) && !is_signed(rest));
     // "+22 % packets per second" is a change, "5 % packet loss" is none
     let is_rate = after.starts_with("packets-per-s") || after.starts_with("packets per s");
     // "30 % fewer cache misses" is of the processor

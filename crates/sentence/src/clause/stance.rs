@@ -2,7 +2,7 @@
 
 use super::{Sign, Stance, words};
 
-const UP: [&str; 20] = [
+const UP: [&str; 26] = [
     "grew",
     "grow",
     "improv",
@@ -23,14 +23,36 @@ const UP: [&str; 20] = [
     "rais",
     "surpass",
     "outrun",
+    "bonus",
+    "advantage",
+    "enhanc",
+    "uplift",
+    "progress",
+    "miracle",
 ];
 
 /// Whole words of a change.
-const UP_WORDS: [&str; 9] =
-    ["beat", "beats", "beating", "win", "wins", "won", "ahead", "beneficial", "helpful"];
-const DOWN_WORDS: [&str; 5] = ["beaten", "behind", "lags", "halves", "halved"];
+const UP_WORDS: [&str; 13] = [
+    "beat",
+    "beats",
+    "beating",
+    "win",
+    "wins",
+    "won",
+    "ahead",
+    "beneficial",
+    "helpful",
+    "helps",
+    "helped",
+    "profits",
+    "profited",
+];
+const DOWN_WORDS: [&str; 11] = [
+    "beaten", "behind", "lags", "halves", "halved", "kills", "killed", "ruins", "ruined", "costly",
+    "handicap",
+];
 
-const DOWN: [&str; 21] = [
+const DOWN: [&str; 28] = [
     "suffer",
     "slow",
     "reduc",
@@ -52,6 +74,13 @@ const DOWN: [&str; 21] = [
     "shrink",
     "hurt",
     "harm",
+    "disast",
+    "catastroph",
+    "damag",
+    "worsen",
+    "drawback",
+    "downgrad",
+    "setback",
 ];
 
 const SAME: [&str; 14] = [
@@ -72,7 +101,7 @@ const SAME: [&str; 14] = [
 ];
 
 /// Words of change without a direction, which only a negation makes a claim.
-const NEUTRAL: [&str; 12] = [
+const NEUTRAL: [&str; 18] = [
     "impact",
     "difference",
     "change",
@@ -85,6 +114,12 @@ const NEUTRAL: [&str; 12] = [
     "effects",
     "differ",
     "differs",
+    "consequence",
+    "consequences",
+    "repercussion",
+    "incidence",
+    "importance",
+    "matter",
 ];
 
 /// The same as passives and verbs: of a rate only where the clause speaks of one.
@@ -112,8 +147,10 @@ const NEGATIONS: [&str; 23] = [
 ];
 
 /// Verbs that with "nothing" deny a change.
-const BRINGS: [&str; 9] =
-    ["brings", "bring", "brought", "gains", "gain", "gained", "adds", "wins", "changes"];
+const BRINGS: [&str; 16] = [
+    "brings", "bring", "brought", "gains", "gain", "gained", "adds", "wins", "changes", "costs",
+    "cost", "takes", "loses", "lost", "lose", "removes",
+];
 
 /// Faster, slower or the same. Parentheses count only when nothing outside says
 /// anything.
@@ -162,9 +199,11 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
     let is = |list: &[&str]| list.iter().any(|w| word.starts_with(w));
     let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
     let is_negated = (1..=3).any(|back| {
-        index
-            .checked_sub(back)
-            .is_some_and(|i| NEGATIONS.contains(&at(i)) && !(at(i) == "not" && at(i + 1) == "only"))
+        index.checked_sub(back).is_some_and(|i| {
+            let is_none = at(i) == "single" && is_negation(at(i.saturating_sub(2)));
+            let is_only = at(i) == "not" && matches!(at(i + 1), "only" | "just");
+            NEGATIONS.contains(&at(i)) && !is_only || is_none
+        })
     });
     let sign = match () {
         () if DOWN_WORDS.contains(&word) => Some(Sign::Down),
@@ -172,7 +211,7 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         () if is(&DOWN) => Some(Sign::Down),
         () => amount(words, index).or_else(|| movement(words, index)),
     };
-    if NEUTRAL.contains(&word)
+    if (NEUTRAL.contains(&word) || JUDGED.contains(&word))
         && let Some(sign) = index.checked_sub(1).and_then(|i| quality(at(i)))
     {
         let word = format!("{} {word}", at(index - 1));
@@ -232,14 +271,21 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
     Some(Stance::Change(sign, word.to_owned()))
 }
 
+fn is_negation(word: &str) -> bool {
+    NEGATIONS.contains(&word)
+}
+
 /// "A positive impact", "a negative effect": which way a change goes.
 fn quality(word: &str) -> Option<Sign> {
     match word {
-        "positive" | "good" | "beneficial" => Some(Sign::Up),
-        "negative" | "bad" | "adverse" => Some(Sign::Down),
+        "positive" | "good" | "beneficial" | "great" | "nice" | "excellent" => Some(Sign::Up),
+        "negative" | "bad" | "adverse" | "terrible" | "awful" => Some(Sign::Down),
         _ => None,
     }
 }
+
+/// What is good or bad as the change is that it stands for.
+const JUDGED: [&str; 6] = ["idea", "news", "choice", "surprise", "thing", "deal"];
 
 /// "Speeds up", "packets per second go down": verbs of movement where the clause is about speed.
 fn movement(words: &[(usize, String)], index: usize) -> Option<Sign> {
@@ -253,6 +299,7 @@ fn movement(words: &[(usize, String)], index: usize) -> Option<Sign> {
         ("bad", "for") => Some(Sign::Down),
         (verb, "by" | "from") if is_number(at(index + 2)) => moves(verb),
         (verb, "to") if is_rate(words, index + 2) => moves(verb),
+        (verb, next) if next != "back" && verb != "fallback" && names_family(words) => moves(verb),
         ("go" | "goes" | "went" | "come" | "comes" | "came", way @ ("up" | "down"))
             if is_about_speed(words) || is_of_frames() =>
         {
@@ -282,7 +329,13 @@ fn is_rate(words: &[(usize, String)], index: usize) -> bool {
     is_number(at(index)) && (at(index).ends_with("pps") || at(index + 1).ends_with("pps"))
 }
 
-/// "27 % more packets", "7 % fewer frames": more and less of what is forwarded.
+/// Words before "more packets" that make it a claim, and no name of what is sent.
+const QUANTIFIERS: [&str; 13] = [
+    "little", "bit", "lot", "much", "even", "slightly", "far", "many", "gives", "brings",
+    "forwards", "gets", "get",
+];
+
+/// "27 % more packets", "a bit less performance": more and less of what is forwarded.
 fn amount(words: &[(usize, String)], index: usize) -> Option<Sign> {
     let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
     let before = index.checked_sub(1).map_or("", at);
@@ -297,7 +350,8 @@ fn amount(words: &[(usize, String)], index: usize) -> Option<Sign> {
     let is_of_frames = ["packet", "frame", "pps", "performance", "throughput", "forward"]
         .iter()
         .any(|noun| at(index + 1).starts_with(noun));
-    ((before.ends_with('%') || before == "percent") && is_of_frames).then_some(sign)
+    let is_counted = before.ends_with('%') || before == "percent" || QUANTIFIERS.contains(&before);
+    (is_counted && is_of_frames).then_some(sign)
 }
 
 /// "As fast as", but not "twice as fast as".
@@ -329,7 +383,7 @@ const ALONE: [&str; 7] = [
 
 /// "The same speed" is a claim, "the same hardware" is none.
 fn is_about_speed(words: &[(usize, String)]) -> bool {
-    const SPEED: [&str; 14] = [
+    const SPEED: [&str; 18] = [
         "performance",
         "performances",
         "speed",
@@ -344,6 +398,10 @@ fn is_about_speed(words: &[(usize, String)]) -> bool {
         "result",
         "results",
         "figures",
+        "behavior",
+        "behaviour",
+        "number",
+        "numbers",
     ];
     words.iter().any(|(_, w)| SPEED.contains(&w.as_str()))
 }

@@ -19,9 +19,17 @@ pub(super) fn check(
     findings: &mut AuditFindings,
 ) -> bool {
     let Some((sign, word)) = extreme(clause) else { return false };
-    let &[own] = plain(&spoken(&clause.text), sets).as_slice() else { return false };
-    // what costs least is no choice against what costs nothing
-    let first = usize::from(word == "cheapest");
+    let meant = plain(&spoken(&clause.text), sets);
+    // what costs least is no choice against what costs nothing, nor a firewall against none
+    let is_of_group = meant.len() > 1 || clause.text.to_lowercase().contains("firewall");
+    let first = usize::from(word == "cheapest" || is_of_group);
+    let place = |set: &usize| sets[*set].row.mean() * sign.factor();
+    let Some(own) = meant.iter().copied().max_by(|a, b| place(a).total_cmp(&place(b))) else {
+        return false;
+    };
+    if meant.contains(&0) && is_of_group || meant.len() + first >= sets.len() {
+        return false;
+    }
     let beaten = |other: &&SourcedSet<'_>| {
         let pair = Pair::of(&sets[own], other);
         pair.is_some_and(|p| p.is_proven && p.mean_percent * sign.factor() > 0.0)

@@ -46,7 +46,7 @@ pub(super) fn check(
     // "without it we go up": the way back
     let is_back = fwdlab_sentence::clause::words(&clause.text)
         .iter()
-        .any(|(_, w)| matches!(w.as_str(), "without" | "no" | "disabling" | "removing"));
+        .any(|(_, w)| matches!(w.as_str(), "without" | "no" | "removing"));
     if is_it(&from, &to) || (!first.is_oriented || is_back) && is_it(&to, &from) {
         return;
     }

@@ -3,9 +3,12 @@
 use crate::surroundings::SourcedSet;
 use fwdlab_sentence::subject::folded;
 
-/// The words of a set's label.
-fn label_of(set: &SourcedSet<'_>) -> Vec<String> {
-    set.label.telling_words().into_iter().map(folded).collect()
+/// The words of a set's label; numbers of versions also as a whole.
+pub(super) fn label_of(set: &SourcedSet<'_>) -> Vec<String> {
+    let is_version =
+        |word: &&str| word.contains('.') && word.bytes().all(|b| b == b'.' || b.is_ascii_digit());
+    let versions = set.set.legend.split_whitespace().filter(is_version);
+    set.label.telling_words().into_iter().map(folded).chain(versions.map(str::to_owned)).collect()
 }
 
 /// The words of a text that tell sets apart, each with which sets have it.

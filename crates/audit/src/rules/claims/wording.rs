@@ -1,12 +1,12 @@
 //! Which sets of a block a clause compares, and which of them is the base.
 
 use super::Compared;
-use super::named::{likeness, named};
+use super::named::{label_of, likeness, named};
 use crate::pair::Pair;
 use crate::surroundings::SourcedSet;
 use fwdlab_sentence::clause::{Clause, words};
 use fwdlab_sentence::label::Label;
-use fwdlab_sentence::subject::{THAN, spoken, turned};
+use fwdlab_sentence::subject::{THAN, are_opposite, folded, spoken, turned};
 
 /// The comparisons of a block that a clause can mean.
 pub(super) fn compared<'a>(sets: &'a [SourcedSet<'a>], clause: &Clause) -> Vec<Compared<'a>> {
@@ -121,6 +121,8 @@ fn orientation(text: &str, base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> O
         n if n > 0 => Some(true),
         // "IPv4 is the slower one"
         _ if names_family_of(subject, base, variant) => Some(false),
+        // "disabled it is faster"
+        _ if names_state_of(subject, base, variant) => Some(false),
         // A sentence that names only the base may still speak of the change.
         _ if than.is_some() => Some(false),
         _ => None,
@@ -136,6 +138,13 @@ fn names_family_of(words: &[String], base: &SourcedSet<'_>, variant: &SourcedSet
         && named.all(|own| Some(own) == base.family)
 }
 
+/// Whether the words name a state that `base` is in and `variant` is not: on, disabled.
+fn names_state_of(words: &[String], base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> bool {
+    let (own, other) = (label_of(base), label_of(variant));
+    let mut words = words.iter().map(|word| folded(word)).filter(|word| own.contains(word));
+    words.any(|word| other.iter().any(|opposite| are_opposite(&word, opposite)))
+}
+
 /// 1 when a word belongs to `own` alone, -1 when it is negated there.
 fn weight(
     words: &[String],
@@ -146,10 +155,11 @@ fn weight(
 ) -> i32 {
     let family = fwdlab_netbenches::name::family_word(word);
     let is_family = family.is_some() && family == own.family && family != other.family;
-    let is_word = own.label.telling_words().contains(word) && !other.label.words.contains(word);
+    let word = &folded(word);
+    let is_word = label_of(own).contains(word) && !label_of(other).contains(word);
     if !is_family && !is_word {
         return 0;
     }
     let before = index.checked_sub(1).map_or("", |i| words[i].as_str());
-    if matches!(before, "without" | "no" | "disabling" | "removing") { -1 } else { 1 }
+    if matches!(before, "without" | "no" | "not" | "disabling" | "removing") { -1 } else { 1 }
 }
