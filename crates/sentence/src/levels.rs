@@ -44,6 +44,30 @@ pub fn ends(text: &str) -> Option<(Scaled, Scaled)> {
     (is_from || is_arrow).then(|| (from.clone(), to.clone()))
 }
 
+/// The two rates of "697 Kpps without it, 818 Kpps with": the one before the change first.
+pub fn sides(text: &str) -> Option<(Scaled, Scaled)> {
+    let found = rates(text);
+    let [first, second] = found.as_slice() else { return None };
+    let end = |rate: &Rate| rate.offset + rate.text.len();
+    let is_after = |part: &str| {
+        let words = words(part);
+        let mut words = words.iter().map(|(_, word)| word.as_str());
+        words.find_map(|word| match word {
+            "with" | "after" | "patched" => Some(true),
+            "without" | "before" | "unpatched" => Some(false),
+            _ => None,
+        })
+    };
+    let [head, middle, tail] =
+        [&text[..first.offset], &text[end(first)..second.offset], &text[end(second)..]]
+            .map(is_after);
+    // said behind each of the two, or before each
+    let (one, other) = if tail.is_some() { (middle?, tail?) } else { (head?, middle?) };
+    let is_plain = head.is_none() || tail.is_none();
+    let pair = (Scaled::from(first.clone()), Scaled::from(second.clone()));
+    (one != other && is_plain).then(|| if one { (pair.1, pair.0) } else { pair })
+}
+
 /// Beginnings of words before a rate that is reached.
 const REACHES: [&str; 11] = [
     "reach", "forward", "stay", "remain", "achiev", "sustain", "deliver", "hits", "manages",
@@ -201,6 +225,23 @@ mod tests {
             "the loss of IPv4 is below 12 Kpps",
             "this machine forwards about 750 Kpps more IPv4 packets",
         ] {
+            assert_eq!(of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn two_rates_are_of_the_sides_named_beside_them() {
+        let of = |text: &str| sides(text).map(|(from, to)| (from.value, to.value));
+        let wanted = Some((697e3, 818e3));
+        for text in [
+            "697 Kpps without D27401, 818 Kpps with",
+            "818 Kpps with the patch and 697 Kpps without",
+            "Without it 697 Kpps, with it 818 Kpps",
+            "697Kpps before, 818Kpps after",
+        ] {
+            assert_eq!(of(text), wanted, "{text}");
+        }
+        for text in ["697 Kpps with 818 Kpps", "697 Kpps, 818 Kpps with it", "697 Kpps before"] {
             assert_eq!(of(text), None, "{text}");
         }
     }

@@ -13,4 +13,5 @@ pub mod figure;
 pub mod label;
 pub mod levels;
 pub mod quantity;
+pub mod scaling;
 pub mod subject;

@@ -10,6 +10,7 @@ mod most;
 mod moves;
 mod named;
 mod percent;
+mod scaling;
 mod stands;
 mod tables;
 mod topics;
@@ -130,7 +131,15 @@ fn check_against(
         stands::check_reached(around, clause, line, spoken, findings);
         amounts::check(clause, line, spoken, sets, findings);
         most::check_order(clause, line, sets, findings);
-        if most::check(clause, line, spoken, sets, findings) {
+        if most::check(clause, line, spoken, sets, findings)
+            || scaling::check(
+                (clause, &item.text[clause.offset + clause.text.len()..]),
+                line,
+                spoken,
+                sets,
+                findings,
+            )
+        {
             return;
         }
     }

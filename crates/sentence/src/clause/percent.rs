@@ -31,9 +31,11 @@ fn kept(lower: &str, percent: Percent, end: usize) -> Percent {
     let is_of = lower[end..].trim_start().strip_prefix("of ").is_some_and(names_speed);
     let words = words(lower);
     let keeps = words.iter().any(|(_, w)| KEEPS.iter().any(|k| w.starts_with(k)) || w == "left");
+    // "gives 78 % of the performance": too much for a change without a word of one
+    let is_level = || percent.value > 50.0 && super::stance::stance(lower) == Stance::Silent;
     let is_denied = words.iter().any(|(_, w)| matches!(w.as_str(), "not" | "no" | "never"));
     let is_whole = percent.sign.is_none() && percent.upper.is_none() && percent.value <= 100.0;
-    if !is_of || !keeps || is_denied || !is_whole {
+    if !is_of || !(keeps || is_level()) || is_denied || !is_whole {
         return percent;
     }
     let bound = percent.bound.map(|bound| match bound {

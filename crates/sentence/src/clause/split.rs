@@ -35,7 +35,9 @@ pub(super) fn split(text: &str) -> Vec<(usize, &str)> {
         let says = |text: &str| super::stance::stance(text) != super::Stance::Silent;
         one.len() == 1 && other.len() == 1 && one != other && says(a) && says(b)
     };
-    parts = parts.into_iter().flat_map(|p| split_at(p, ", ", is_of_its_own)).collect();
+    for joint in [", ", " and "] {
+        parts = parts.into_iter().flat_map(|p| split_at(p, joint, is_of_its_own)).collect();
+    }
     parts.retain(|(_, part)| !part.trim().is_empty());
     parts
 }

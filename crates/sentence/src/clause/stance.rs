@@ -290,21 +290,26 @@ const JUDGED: [&str; 6] = ["idea", "news", "choice", "surprise", "thing", "deal"
 /// "Speeds up", "packets per second go down": verbs of movement where the clause is about speed.
 fn movement(words: &[(usize, String)], index: usize) -> Option<Sign> {
     let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let before = index.checked_sub(1).map_or("", at);
     let is_of_frames = || words.iter().any(|(_, w)| matches!(w.as_str(), "packets" | "frames"));
     match (at(index), at(index + 1)) {
         ("good", "for") => Some(Sign::Up),
+        ("hit" | "hits", next) if fwdlab_netbenches::name::family_word(next).is_some() => {
+            Some(Sign::Down)
+        }
+        ("hit", _) if matches!(before, "a" | "performance" | "big" | "huge") => Some(Sign::Down),
         ("speed" | "speeds" | "sped", _) if (1..=4).any(|k| at(index + k) == "up") => {
             Some(Sign::Up)
         }
         ("bad", "for") => Some(Sign::Down),
         (verb, "by" | "from") if is_number(at(index + 2)) => moves(verb),
         (verb, "to") if is_rate(words, index + 2) => moves(verb),
-        (verb, next) if next != "back" && verb != "fallback" && names_family(words) => moves(verb),
         ("go" | "goes" | "went" | "come" | "comes" | "came", way @ ("up" | "down"))
             if is_about_speed(words) || is_of_frames() =>
         {
             Some(if way == "up" { Sign::Up } else { Sign::Down })
         }
+        (verb, next) if next != "back" && verb != "fallback" && names_family(words) => moves(verb),
         _ => None,
     }
 }
@@ -444,7 +449,8 @@ fn is_of_a_setting(words: &[(usize, String)], index: usize) -> bool {
     let subject = index.checked_sub(2).map_or("", at);
     let is_weighed = matches!(before, "is" | "was" | "are")
         && matches!(subject, "impact" | "difference" | "effect" | "gap" | "overhead" | "penalty");
-    matches!(before, "packet" | "packets" | "frame") && word != "faster"
+    let is_up = UP.iter().any(|up| word.starts_with(up));
+    matches!(before, "packet" | "packets" | "frame") && !is_up
         || is_ranking
         || is_weighed
         || is_of_packets

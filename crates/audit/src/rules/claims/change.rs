@@ -129,10 +129,16 @@ pub(super) fn check_factor(claim: &Claim<'_>, findings: &mut AuditFindings) {
     let Some(best) = claim.pairs.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
         return;
     };
-    if distance(best) <= 1.15f64.ln() {
+    // "a third more" for a sixth: near as factors, far as parts
+    let part = (factor - 1.0).abs();
+    let is_part = part < 0.6 && word.starts_with("a ");
+    let off = part / (best.pair.mean_percent / 100.0).abs();
+    let is_off = is_part && off.max(1.0 / off) > 1.5;
+    if distance(best) <= 1.15f64.ln() && !is_off {
         return;
     }
-    let is_gross = distance(best) > 1.4f64.ln() && claim.spoken.is_sure && claim.pairs.len() == 1;
+    let is_gross =
+        (distance(best) > 1.4f64.ln() || is_off) && claim.spoken.is_sure && claim.pairs.len() == 1;
     findings.add(
         Rule::ClaimSize,
         if is_gross { Severity::Wrong } else { Severity::Check },

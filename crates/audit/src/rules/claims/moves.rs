@@ -6,7 +6,7 @@ use crate::pair::Pair;
 use crate::surroundings::{Spoken, Surroundings};
 use fwdlab_results::units;
 use fwdlab_sentence::clause::Clause;
-use fwdlab_sentence::levels::ends;
+use fwdlab_sentence::levels::{ends, sides};
 use fwdlab_sentence::quantity::Scaled;
 
 /// Numbers farther than this from the figures of the block are of something else.
@@ -23,7 +23,9 @@ pub(super) fn check(
     spoken: Spoken,
     findings: &mut AuditFindings,
 ) {
-    let Some((from, to)) = ends(&clause.text) else { return };
+    let by_side = sides(&clause.text);
+    let names_sides = by_side.is_some();
+    let Some((from, to)) = by_side.or_else(|| ends(&clause.text)) else { return };
     let sets = around.sets[spoken.block].as_slice();
     let is_in_scale = |end: &Scaled| {
         let near = |mean: f64| (1.0 / SCALE..=SCALE).contains(&(end.value / mean));
@@ -40,14 +42,18 @@ pub(super) fn check(
     };
     let pairs = compared(sets, clause);
     let is_it = |a: &Scaled, b: &Scaled| {
-        pairs.iter().any(|c| agrees(a, c.base.row) && agrees(b, c.variant.row))
+        pairs.iter().any(|c| {
+            // near both, the numbers may still go the wrong way
+            let is_turned = c.pair.is_proven && (b.value - a.value) * c.pair.mean_percent < 0.0;
+            !is_turned && agrees(a, c.base.row) && agrees(b, c.variant.row)
+        })
     };
     let Some(first) = pairs.first() else { return };
     // "without it we go up": the way back
     let is_back = fwdlab_sentence::clause::words(&clause.text)
         .iter()
         .any(|(_, w)| matches!(w.as_str(), "without" | "no" | "removing"));
-    if is_it(&from, &to) || (!first.is_oriented || is_back) && is_it(&to, &from) {
+    if is_it(&from, &to) || !names_sides && (!first.is_oriented || is_back) && is_it(&to, &from) {
         return;
     }
     let is_contrary = |pair: &Pair| (to.value - from.value) * pair.mean_percent < 0.0;

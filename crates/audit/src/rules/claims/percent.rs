@@ -1,5 +1,7 @@
 //! Percentages against the block.
 
+use super::named::likeness;
+use super::wording::names_set;
 use super::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
@@ -22,9 +24,17 @@ pub(super) fn check_percent(claim: &Claim<'_>, percent: &Percent, findings: &mut
     let contradicts =
         claim.pairs.len() == 1 && wanted_sign.is_some_and(|s| is_contrary(s, compared));
     // "IPv4 is 25 % faster than IPv6" names both sides
-    let is_settled = claim.pairs.len() == 1
-        && (claim.sets.len() > 2 || contradicts && names_base(&claim.clause.text));
-    if let Some(other) = other_pair(claim, percent).filter(|_| !is_settled) {
+    let is_named = names_base(&claim.clause.text) || names_set(claim.clause, claim.sets);
+    let is_settled = claim.pairs.len() == 1 && (claim.sets.len() > 2 || contradicts && is_named);
+    // "stateful rules cost 26 % to ipfw": against what is likest it, and not the first set
+    let is_likest = |other: &Compared<'_>| {
+        let sets = [other.base, other.variant];
+        let of = |a: &SourcedSet<'_>, b: &SourcedSet<'_>| likeness(a, b);
+        let (is_own, alike) = (std::ptr::eq(sets[1], compared.variant), of(sets[0], sets[1]));
+        is_own && alike > of(compared.base, compared.variant) && !names_base(&claim.clause.text)
+    };
+    let is_it = |other: &Compared<'_>| !is_settled || is_likest(other);
+    if let Some(other) = other_pair(claim, percent).filter(is_it) {
         report_other_pair(claim, percent, &other, findings);
         return;
     }
