@@ -71,10 +71,21 @@ fn the_data_of_a_graph_serves_where_nothing_else_is_left() {
         .collect();
     fs::write(dir.join("forwarding.data"), format!("#index median minimum maximum\n{rows}"))
         .unwrap();
-    fs::write(dir.join("README.md"), "One year\n").unwrap();
     let value = json(&history(root.path()));
     assert_eq!(value["series"][0]["configuration"], "forwarding");
     assert_eq!(value["series"][0]["changes"][0]["first_changed"], "297869");
+}
+
+#[test]
+fn the_data_of_a_graph_over_anything_else_is_named_and_left_out() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join("bench")).unwrap();
+    let rows = "#index median minimum maximum\nforwarding 700000 690000 710000\n";
+    fs::write(root.path().join("bench/gnuplot.data"), rows).unwrap();
+    let found = read::read(&[root.path().to_owned()]).expect("it is named");
+    let [why] = found.skipped.as_slice() else { panic!("{:?}", found.skipped) };
+    assert!(why.starts_with("bench/gnuplot.data: no row has a revision"), "{why}");
+    assert!(found.points.is_empty());
 }
 
 #[test]

@@ -56,9 +56,9 @@ pub struct ResultsDir {
 }
 
 impl ResultsDir {
-    /// True when the directory holds logs or medians.
+    /// True when the directory holds logs, medians, or the data of a graph.
     fn has_data(&self) -> bool {
-        !self.configurations.is_empty() || !self.pps.is_empty()
+        !self.configurations.is_empty() || !self.pps.is_empty() || !self.graph_data.is_empty()
     }
 
     /// Number of logs, senders included.
@@ -82,7 +82,7 @@ pub struct Skipped {
 pub struct Archive {
     /// The root as given.
     pub root: PathBuf,
-    /// Directories with a page, logs or medians, by path.
+    /// Directories with a page, logs, medians or the data of a graph, by path.
     pub dirs: Vec<ResultsDir>,
     /// Every regular file and every directory below the root, for links;
     /// relative, with `/` between the parts.

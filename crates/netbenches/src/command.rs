@@ -36,7 +36,17 @@ pub struct Command {
     is_inet6: bool,
 }
 
+/// Bytes of the FCS, which pkt-gen's `-l` leaves out.
+const FCS_LEN: u32 = 4;
+/// Smallest Ethernet frame without FCS.
+const SMALLEST_FRAME: u32 = 60;
+
 impl Command {
+    /// Length of its frames on the wire, FCS and padding to the smallest frame and all.
+    pub fn frame_with_fcs(&self) -> u32 {
+        self.frame_len.max(SMALLEST_FRAME) + FCS_LEN
+    }
+
     /// Reads the first line of a log, `CMD on HOST: pkt-gen ...` or
     /// `CMD: pkt-gen ...`; `None` when it is no such line.
     pub fn parse(line: &str) -> Option<Self> {

@@ -81,6 +81,42 @@ impl Equilibrium {
     }
 }
 
+/// One load that a search tried.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// What was offered.
+    pub offered: Amount,
+    /// What came back; `None` where the log does not say.
+    pub forwarded: Option<Amount>,
+}
+
+impl Step {
+    /// Reads steps as [`Step::text`] writes them.
+    pub fn parse_all(text: &str) -> Vec<Self> {
+        let step = |step: &str| {
+            let (offered, forwarded) = step.split_once(':')?;
+            Some(Self { offered: Amount::parse(offered)?, forwarded: Amount::parse(forwarded) })
+        };
+        text.split(',').filter_map(step).collect()
+    }
+
+    /// `500 Mb/s: 359 Mb/s, 250 Mb/s: 250 Mb/s`: what was offered, and what came back.
+    pub fn text(steps: &[Self]) -> String {
+        let steps = steps.iter().map(|step| {
+            let forwarded = step.forwarded.map_or("?".to_owned(), |rate| rate.to_string());
+            format!("{}: {forwarded}", step.offered)
+        });
+        steps.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The amount behind `Offering load = 50 Mb/s`, where a line has the words before it.
+pub fn amount_behind(line: &str, words: &str) -> Option<Amount> {
+    let lower = line.to_ascii_lowercase();
+    let at = lower.find(words)?;
+    Amount::parse(line[at + words.len()..].trim_start_matches([':', '=', ' ']))
+}
+
 /// `Ethernet frame size=60B`: the length that the search was made with.
 pub fn frame_bytes(line: &str) -> Option<u32> {
     let lower = line.to_ascii_lowercase();
@@ -106,5 +142,17 @@ mod tests {
         assert_eq!(Amount::Bits(1.0).pps(None), None);
         assert_eq!(frame_bytes("=> Ethernet frame size:542B"), Some(542));
         assert_eq!(frame_bytes("Ethernet frame size=0B"), None);
+    }
+
+    #[test]
+    fn steps_are_read_as_they_are_written() {
+        let mbps = |offered: f64, forwarded: Option<f64>| Step {
+            offered: Amount::Bits(offered * 1e6),
+            forwarded: forwarded.map(|rate| Amount::Bits(rate * 1e6)),
+        };
+        let steps = [mbps(500.0, Some(359.0)), mbps(250.0, None)];
+        assert_eq!(Step::text(&steps), "500 Mb/s: 359 Mb/s, 250 Mb/s: ?");
+        assert_eq!(Step::parse_all(&Step::text(&steps)), steps);
+        assert_eq!(Step::parse_all("x, 5: 6, : 1 Mb/s"), []);
     }
 }

@@ -8,7 +8,7 @@
 use std::io::{self, Read};
 
 use super::command::Command;
-use super::equilibrium::{Equilibrium, frame_bytes};
+use super::equilibrium::{Equilibrium, Step, amount_behind, frame_bytes};
 use super::lines::{Line, Lines};
 
 /// Readings kept of one log: two days at one a second.
@@ -29,6 +29,9 @@ pub struct Reading {
     pub length_us: u64,
 }
 
+/// Most loads of a search that are kept: published ones try 5 to 10.
+const MAX_STEPS: usize = 100;
+
 /// What a log says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PktgenLog {
@@ -46,6 +49,8 @@ pub struct PktgenLog {
     pub speed_pps: Option<f64>,
     /// The result of a rate search.
     pub equilibrium: Option<Equilibrium>,
+    /// The loads that a rate search tried, in order.
+    pub steps: Vec<Step>,
     /// Ethernet frame length that the log names, in bytes.
     pub frame_bytes: Option<u32>,
     /// True when the log ends with `Terminated`, which is how receivers end.
@@ -164,10 +169,25 @@ impl PktgenLog {
         } else if after(bytes, b"thernet frame size").is_some() {
             let head = &bytes[..bytes.len().min(256)];
             self.frame_bytes = frame_bytes(&String::from_utf8_lossy(head)).or(self.frame_bytes);
+        } else if bytes.starts_with(b"  - ") {
+            self.take_step(&String::from_utf8_lossy(&bytes[..bytes.len().min(256)]));
         } else if after(bytes, b"exited with error").is_some() {
             self.problem(Problem::ThreadError);
         } else if bytes.starts_with(b"Terminated") {
             self.is_terminated = true;
+        }
+    }
+
+    /// `  - Offering load = 50 Mb/s`, `  - Measured forwarding rate = 49 Mb/s`: a load that a search tried.
+    fn take_step(&mut self, line: &str) {
+        if let Some(offered) = amount_behind(line, "offering load") {
+            if self.steps.len() < MAX_STEPS {
+                self.steps.push(Step { offered, forwarded: None });
+            }
+        } else if let (Some(rate), Some(last)) =
+            (amount_behind(line, "measured forwarding rate"), self.steps.last_mut())
+        {
+            last.forwarded = last.forwarded.or(Some(rate));
         }
     }
 

@@ -1,5 +1,9 @@
 //! From the logs of a published run to a trial.
 
+mod search;
+
+pub use search::{FOUND, MOST, STEPS};
+use search::{Searched, searched};
 use std::collections::BTreeMap;
 
 use super::axes::Axes;
@@ -10,14 +14,10 @@ use super::pipeline::{MedianRule, Published};
 use super::pktgen::{PktgenLog, Problem, Reading};
 use super::runs::{ReadLog, Run};
 use fwdlab_results::Family;
-use fwdlab_results::{Interval, LimitedBy, Measured, RateSearch, Status, Steady, Trial};
+use fwdlab_results::{Interval, LimitedBy, Measured, Status, Steady, Trial};
 
 /// Fewest steady intervals of a trial.
 const FEWEST_INTERVALS: usize = 3;
-/// Bytes of the FCS, which pkt-gen's `-l` leaves out.
-const FCS_LEN: u32 = 4;
-/// Smallest Ethernet frame without FCS.
-const SMALLEST_FRAME: u32 = 60;
 /// Share of the offered load from which the generator set the rate.
 const SATURATED: f64 = 0.995;
 
@@ -60,43 +60,6 @@ impl Place {
     }
 }
 
-/// What a rate search found, and the highest rate received on the way, in a trial's proof.
-pub const FOUND: &str = "netbenches.equilibrium";
-/// See [`FOUND`].
-pub const MOST: &str = "netbenches.equilibrium-max";
-
-/// What a run that searched for its rate found, as the trial holds it.
-fn searched(run: &Run) -> Option<Result<Searched, String>> {
-    let receiver = run.receiver.iter().filter_map(|log| log.as_ref().ok());
-    let logs: Vec<&PktgenLog> = run.sender_logs().chain(receiver).collect();
-    let search = logs.iter().find_map(|log| log.equilibrium)?;
-    let named = logs.iter().filter_map(|log| log.command.as_ref()).find(|c| c.has_frame_len);
-    let of_command = named.map(|c| c.frame_len.max(SMALLEST_FRAME) + FCS_LEN);
-    let frame_bytes = search.frame_bytes.or(of_command);
-    let pps = search.found.pps(frame_bytes);
-    let Some(found) = pps.filter(|pps| *pps > 0.0) else {
-        let why = match pps {
-            None => "no log names the frame length, so that this is no rate in frames/s",
-            Some(_) => "it found no rate above 0",
-        };
-        return Some(Err(format!("a rate search that ended at {}: {why}", search.found)));
-    };
-    let most = search.most.and_then(|most| most.pps(frame_bytes)).unwrap_or(found).max(found);
-    let of = RateSearch { mrr_pps: most, lower_pps: found, upper_pps: most, trials: Vec::new() };
-    let most_said = search.most.unwrap_or(search.found).to_string();
-    Some(Ok(Searched { of, frame_bytes, said: search.found.to_string(), most_said }))
-}
-
-/// A rate that was searched for.
-struct Searched {
-    of: RateSearch,
-    frame_bytes: Option<u32>,
-    /// As the log says it.
-    said: String,
-    /// The highest rate received on the way, as the log says it.
-    most_said: String,
-}
-
 /// The trial of a run that searched for its rate; its logs have no steady intervals to judge.
 fn search_trial(
     searched: Result<Searched, String>,
@@ -114,7 +77,7 @@ fn search_trial(
             trial.status = Status::Failed;
             trial.reason = Some(why);
         }
-        Ok(Searched { of, frame_bytes, said, most_said }) => {
+        Ok(Searched { of, frame_bytes, said, most_said, steps }) => {
             trial.rate_pps = Some(of.lower_pps);
             trial.load = "searched".to_owned();
             trial.offered_pps_asked = None;
@@ -122,6 +85,9 @@ fn search_trial(
                 frame_bytes.and_then(|b| u16::try_from(b).ok()).unwrap_or(trial.frame_bytes);
             trial.measured.proof.insert(FOUND.to_owned(), said);
             trial.measured.proof.insert(MOST.to_owned(), most_said);
+            if !steps.is_empty() {
+                trial.measured.proof.insert(STEPS.to_owned(), steps);
+            }
             trial.measured.search = Some(of);
         }
     }
@@ -174,7 +140,7 @@ pub fn trial(run: &Run, info: &Info, place: &Place) -> Trial {
 
 /// A trial that holds only what its place and command say.
 fn blank(place: &Place, command: Option<&Command>) -> Trial {
-    let frame_len = command.map_or(SMALLEST_FRAME, |c| c.frame_len).max(SMALLEST_FRAME) + FCS_LEN;
+    let frame_len = command.cloned().unwrap_or_default().frame_with_fcs();
     let family = command.map(Command::family).or_else(|| family_word(&place.traffic));
     let asked = command.and_then(|c| c.rate_pps);
     Trial {

@@ -96,6 +96,7 @@ impl Site<'_> {
         let Ok(bytes) = read_bounded(file, MAX_TABLE_BYTES) else { return };
         let stem = file.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
         let named = if stem.starts_with("gnuplot") { String::new() } else { stem.clone() };
+        let before = self.read.points.len();
         for row in graph_rows(&bytes).0 {
             let (Some(_), &[median, low, high]) =
                 (Revision::parse(&row.label), row.values.as_slice())
@@ -108,6 +109,13 @@ impl Site<'_> {
             let key = self.key(&axes);
             let name = format!("{stem}.data:{}", row.label);
             self.push(key, &axes, &name, |point| point.summary = Some([median, low, high]));
+        }
+        if self.read.points.len() == before {
+            self.read.skipped.push(format!(
+                "{}/{stem}.data: no row has a revision (r368606, n255632, 13.2) and a median, minimum \
+                 and maximum, so it is no series",
+                self.dir.relative
+            ));
         }
     }
 

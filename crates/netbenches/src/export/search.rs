@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use super::kept::{self, Kept};
-use crate::equilibrium::Amount;
+use crate::equilibrium::{Amount, Step};
 use crate::number::format_g8;
 use crate::series::Series;
-use crate::trial::{FOUND, MOST};
+use crate::trial::{FOUND, MOST, STEPS};
 use fwdlab_results::{Error, Result, Trial};
 
 /// What an imported search found; `None` for other trials.
@@ -22,8 +22,16 @@ fn amount(trial: &Trial, key: &str) -> Option<Amount> {
 /// The lines of a sender's log that an import reads.
 pub fn log(trial: &Trial, found: Amount) -> String {
     let most = amount(trial, MOST).unwrap_or(found);
+    let tried = trial.measured.proof.get(STEPS).map_or(Vec::new(), |text| Step::parse_all(text));
+    let steps = tried.iter().enumerate().map(|(index, step)| {
+        let back = step
+            .forwarded
+            .map_or(String::new(), |rate| format!("  - Measured forwarding rate = {rate}\n"));
+        format!("Iteration {}\n  - Offering load = {}\n{back}", index + 1, step.offered)
+    });
+    let steps: String = steps.collect();
     format!(
-        "CMD: fwdlab {}\n- Ethernet frame size={}B\n\
+        "CMD: fwdlab {}\n- Ethernet frame size={}B\n{steps}\
          Estimated Equilibrium Ethernet throughput= {found} (maximum value seen: {most})\n",
         trial.id, trial.frame_bytes
     )

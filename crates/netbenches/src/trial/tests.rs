@@ -170,6 +170,14 @@ fn a_rate_search_is_read_with_its_result() {
     assert!((found.rate_pps.unwrap() - pps).abs() < 1e-6);
     let search_of = found.measured.search.unwrap();
     assert!((search_of.mrr_pps - 56e6 / (542.0 * 8.0)).abs() < 1e-6);
+    assert_eq!(found.measured.proof[STEPS], "100 Mb/s: ?");
+    let tried = "Iteration 1\n  - Offering load = 50 Mb/s\n  - Measured forwarding rate = 50 Mb/s\n\
+                 Iteration 2\n  - offering load = 75 Mb/s\n  - STEP = 25 Mb/s\n  - Measured forwarding rate = 56 Mb/s\n";
+    let found = of(&search(&format!("- Ethernet frame size=542B\n{tried}"), end));
+    let steps = &found.measured.proof[STEPS];
+    assert!(steps.starts_with("50 Mb/s: 50 Mb/s, 75 Mb/s: 56 Mb/s"), "{steps}");
+    let upper = found.measured.search.unwrap().upper_pps;
+    assert!((upper - 75e6 / (542.0 * 8.0)).abs() < 1e-6, "{upper}");
     // the command's length, FCS added, where the log names none
     let found = of(&search("CMD on h: pkt-gen -f tx -l 60 -s 1.1.1.1 -d 2.2.2.2\n", end));
     assert_eq!((found.frame_bytes, found.rate_pps), (64, Some(55e6 / 512.0)));
