@@ -69,6 +69,8 @@ fn searches(raw: &Path, images: [(&str, f64); 2]) {
             let log = format!(
                 "CMD on h: pkt-gen -f tx -l 60 -s 198.18.10.1:2000-198.18.10.20 \
                  -d 198.19.10.1:2000-198.19.10.100\nIteration 1\n  - Offering load = 100 Mb/s\n\
+                 \x20 - Measured forwarding rate = {found} Mb/s\nIteration 2\n\
+                 \x20 - Offering load = 50 Mb/s\n  - Measured forwarding rate = 50 Mb/s\n\
                  Estimated Equilibrium Ethernet throughput= {found} Mb/s (maximum value seen: {} Mb/s)\n",
                 found + 1.0
             );
@@ -123,9 +125,13 @@ fn rate_searches_are_exported_as_they_were_published() {
     assert_eq!(lab.fwdlab(&["import", "exp", "-o", "again"]).status.code(), Some(0));
     let figures = |at: &str| {
         let trials = fs::read_to_string(lab.path(at).join("trials.jsonl")).expect("trials");
-        let rate =
-            |line: &str| serde_json::from_str::<Value>(line).expect("JSON")["rate_pps"].clone();
-        trials.lines().map(rate).collect::<Vec<_>>()
+        let search = |line: &str| {
+            let trial: Value = serde_json::from_str(line).expect("JSON");
+            let steps = trial["proof"]["netbenches.equilibrium-steps"].clone();
+            assert!(steps.as_str().is_some_and(|s| s.ends_with(", 50 Mb/s: 50 Mb/s")), "{steps}");
+            [trial["rate_pps"].clone(), trial["search"].clone(), steps]
+        };
+        trials.lines().filter(|line| line.contains("rate_pps")).map(search).collect::<Vec<_>>()
     };
     assert_eq!(figures("imp/Atom_4Cores/nic/ipsec/results/fbsd12"), figures("again"));
 }
