@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use fwdlab_netbenches::revision::Revision;
-use fwdlab_results::units;
+use fwdlab_results::{Measure, Metric, Tick, units};
 use fwdlab_stats::Direction;
 
 /// Which series a point belongs to. Absent parts are empty.
@@ -29,7 +29,11 @@ pub struct Key {
     /// Distinct flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<u64>,
-    /// `frames/s` or `ns/frame`.
+    /// What was measured, by its name in experiment files, where it is neither the forwarding rate
+    /// nor the device's cost: `recovery`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub measure: String,
+    /// `frames/s`, `ns/frame`, or that of the measure.
     pub unit: String,
 }
 
@@ -50,15 +54,28 @@ impl Key {
             self.traffic.clone(),
             self.frame_bytes.map_or(String::new(), |bytes| format!("{bytes} B")),
             self.flows.map_or(String::new(), |flows| units::plural(flows, "flow")),
-            if self.is_lower_better() { "device cost".to_owned() } else { String::new() },
+            self.own_measure().map_or_else(|| self.cost().to_owned(), |own| own.title().to_owned()),
         ];
         let named: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         named.join(" ")
     }
 
+    fn own_measure(&self) -> Option<Measure> {
+        Measure::ALL.into_iter().find(|own| own.name() == self.measure)
+    }
+
+    /// The words of a device's cost; empty for all else.
+    fn cost(&self) -> &'static str {
+        let is_cost = [Tick::Nanosecond, Tick::Instruction].iter().any(|t| t.each() == self.unit);
+        if is_cost { Metric::Cost.title() } else { "" }
+    }
+
     /// Whether lower values are better.
     pub fn is_lower_better(&self) -> bool {
-        self.unit.starts_with("ns")
+        match self.own_measure() {
+            Some(own) => own.direction() == Direction::LowerIsBetter,
+            None => !self.cost().is_empty(),
+        }
     }
 
     /// Which way is better.
@@ -192,5 +209,28 @@ mod tests {
             ..Key::default()
         };
         assert_eq!(key.name(), "Atom IPv6 64 B 2000 flows");
+    }
+
+    #[test]
+    fn each_measure_says_which_way_is_better() {
+        let key = |measure: &str, unit: &str| Key {
+            machine: "Atom".into(),
+            measure: measure.into(),
+            unit: unit.into(),
+            ..Key::default()
+        };
+        for (measure, unit, is_lower, name) in [
+            ("", "frames/s", false, "Atom"),
+            ("", "ns/frame", true, "Atom device cost"),
+            ("", "instructions/frame", true, "Atom device cost"),
+            ("recovery", "s", true, "Atom recovery time"),
+            ("convergence", "s", true, "Atom full convergence time"),
+            ("soak", "s", false, "Atom time without loss"),
+            ("full-table", "sessions/s", false, "Atom new sessions through a full table"),
+            ("ndr", "frames/s", false, "Atom non-drop rate"),
+        ] {
+            let key = key(measure, unit);
+            assert_eq!((key.is_lower_better(), key.name().as_str()), (is_lower, name), "{measure}");
+        }
     }
 }

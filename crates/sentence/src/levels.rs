@@ -65,7 +65,8 @@ pub fn sides(text: &str) -> Option<(Scaled, Scaled)> {
     let (one, other) = if tail.is_some() { (middle?, tail?) } else { (head?, middle?) };
     let is_plain = head.is_none() || tail.is_none();
     let pair = (Scaled::from(first.clone()), Scaled::from(second.clone()));
-    (one != other && is_plain).then(|| if one { (pair.1, pair.0) } else { pair })
+    let in_order = if one { (pair.1, pair.0) } else { pair };
+    (one != other && is_plain).then_some(in_order)
 }
 
 /// Beginnings of words before a rate that is reached.

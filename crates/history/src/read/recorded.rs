@@ -10,7 +10,7 @@ use fwdlab_netbenches::info::Info;
 use fwdlab_netbenches::name::family_word;
 use fwdlab_netbenches::revision::Revision;
 use fwdlab_results::environment::Environment;
-use fwdlab_results::{Imported, Metric, Results, Trial};
+use fwdlab_results::{Imported, Measure, Metric, Results, Trial};
 
 use super::{Read, patched};
 use crate::point::{Key, Point};
@@ -21,14 +21,14 @@ pub fn read(dir: &Path) -> Read {
     match Results::read(dir) {
         Ok(results) => match results.tampered() {
             Some(why) => read.skipped.push(why),
-            None => read.points = points(&results),
+            None => take(&results, &mut read),
         },
         Err(error) => read.skipped.push(error.to_string()),
     }
     read
 }
 
-fn points(results: &Results) -> Vec<Point> {
+fn take(results: &Results, read: &mut Read) {
     let campaign = &results.campaign;
     let full = results.dir.canonicalize().unwrap_or_else(|_| results.dir.clone());
     let hardware = hardware(results, &full);
@@ -37,10 +37,16 @@ fn points(results: &Results) -> Vec<Point> {
     for trial in results.trials.iter().filter(|trial| trial.is_ok()) {
         configurations.entry((&trial.variant, &trial.traffic)).or_default().push(trial);
     }
-    let mut points = Vec::new();
     for ((variant, traffic), trials) in configurations {
         let Some(first) = trials.first() else { continue };
         let metric = Metric::deciding(trials.iter().copied());
+        let values: Vec<f64> = trials.iter().filter_map(|trial| metric.of(trial)).collect();
+        let source = format!("{name}/{variant}.{traffic}");
+        if !values.is_empty() && fwdlab_stats::median(&values) <= 0.0 {
+            let title = metric.title();
+            read.skipped.push(format!("{source}: a {title} of 0, and a series is of ratios"));
+            continue;
+        }
         let axes = match campaign.is_blocked() {
             true => axes(variant),
             false => imported(first),
@@ -58,7 +64,7 @@ fn points(results: &Results) -> Vec<Point> {
         let traffic_name = if campaign.is_blocked() { traffic } else { axes.traffic.as_str() };
         let is_plain =
             family_word(traffic_name).is_some() || matches!(traffic_name, "default" | "");
-        points.push(Point {
+        read.points.push(Point {
             series: Key {
                 machine: hardware.machine.clone(),
                 bench: hardware.bench.clone(),
@@ -67,17 +73,28 @@ fn points(results: &Results) -> Vec<Point> {
                 traffic: if is_plain { String::new() } else { traffic_name.to_owned() },
                 frame_bytes: Some(first.frame_bytes),
                 flows: first.flows_planned,
+                measure: measure(metric, first, campaign.measure),
                 unit: metric.unit_in(campaign.tick()).to_owned(),
             },
             revision,
             date,
-            values: trials.iter().filter_map(|trial| metric.of(trial)).collect(),
+            values,
             summary: None,
-            source: format!("{name}/{variant}.{traffic}"),
+            source,
             place: Some(full.clone()),
         });
     }
-    points
+}
+
+/// The measure of a figure where it is not the plain forwarding rate or cost; a search's by its goal.
+fn measure(metric: Metric, first: &Trial, of_campaign: Measure) -> String {
+    let own = match metric {
+        Metric::Own(own) => own,
+        Metric::Rate if first.measure == Measure::Rate => of_campaign,
+        Metric::Rate => first.measure,
+        Metric::Cost => Measure::Rate,
+    };
+    if own == Measure::Rate { String::new() } else { own.name().to_owned() }
 }
 
 /// The axes of a variant: its image, where it begins with a revision.

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use fwdlab_results::units::RateUnit;
+use fwdlab_results::units::{self, RateUnit};
 use fwdlab_stats::change::Change;
 
+use super::{MOST_TIMES, percent};
 use crate::series::Series;
 
 const WIDTH: f64 = 900.0;
@@ -87,11 +88,11 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
         let _ = writeln!(
             out,
             "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{TOP}\" y2=\"{:.1}\" class=\"{}\"/>\
-             <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{:+.1} %</text>",
+             <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
             HEIGHT - BOTTOM,
             if is_worse { "w" } else { "b" },
             TOP - 6.0,
-            change.ratio * 100.0
+            label(change.ratio)
         );
     }
     let path: Vec<String> = points
@@ -115,6 +116,16 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
     }
     out.push_str("</svg>\n");
     Some(out)
+}
+
+/// What stands above a change: `-3.1 %`, or `x400` where a percentage says nothing.
+fn label(ratio: f64) -> String {
+    let times = 1.0 + ratio;
+    match times.ln().abs() > MOST_TIMES.ln() {
+        true if times > 1.0 => format!("x{times:.0}"),
+        true => format!("x{times:.4}"),
+        false => percent(ratio),
+    }
 }
 
 /// Round values between two, some five of them.
@@ -153,6 +164,7 @@ impl<'a> Scale<'a> {
     fn show(&self, value: f64) -> String {
         match self {
             Self::Rate(unit) => unit.show(value),
+            Self::Plain("s") => units::figure(value, "s"),
             Self::Plain(_) => format!("{value:.1}"),
         }
     }

@@ -58,7 +58,9 @@ fn one(history: &History, index: usize) -> Value {
         "machine": key.machine,
         "configuration": key.configuration,
         "family": key.family,
+        "measure": key.measure,
         "unit": key.unit,
+        "lower_is_better": key.is_lower_better(),
         "points": points.iter().map(point).collect::<Vec<Value>>(),
         "changes": changes,
     })

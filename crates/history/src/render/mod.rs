@@ -12,15 +12,27 @@ pub use page::{html, readme};
 pub use text::{markdown, text};
 
 use crate::find::{History, Moved};
+use fwdlab_results::units;
 
 /// A ratio as per cent with its sign: `-3.1 %`.
 fn percent(ratio: f64) -> String {
     format!("{:+.1} %", ratio * 100.0)
 }
 
-/// The interval of a change in words: `-3.1 % (-3.6 to -2.6)`.
-fn size(moved: &Moved) -> String {
+/// Up to so many times as much or as little a percentage says something.
+const MOST_TIMES: f64 = 10.0;
+
+/// The interval of a change in words: `-3.1 % (-3.6 to -2.6)`; what is more than ten times as much or as
+/// little from where to where it went: `from 10.0 us to 4.00 ms`.
+fn size(history: &History, moved: &Moved) -> String {
     let change = &moved.change;
+    let is_far = |ratio: f64| (1.0 + ratio).ln().abs() > MOST_TIMES.ln();
+    if [change.ratio, change.low, change.high].into_iter().any(is_far) {
+        let (before, after) = history.ends(moved);
+        let unit = &history.series[moved.series].key.unit;
+        let show = |point: &crate::Point| units::figure(point.median(), unit);
+        return format!("from {} to {}", show(before), show(after));
+    }
     format!("{} ({:+.1} to {:+.1})", percent(change.ratio), change.low * 100.0, change.high * 100.0)
 }
 
@@ -28,4 +40,47 @@ fn size(moved: &Moved) -> String {
 fn place(history: &History, moved: &Moved) -> String {
     let (before, after) = history.ends(moved);
     format!("after {}, at or before {}", before.revision, after.revision)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Key, Options, Point, find};
+
+    /// Twenty nights at a level, twenty at another.
+    fn moved(measure: &str, unit: &str, levels: [f64; 2]) -> History {
+        let point = |night: u32| {
+            let level = levels[usize::from(night >= 20)];
+            let run = |n: u32| level * (1.0 + f64::from((night * 7 + n * 3) % 9) * 1e-3);
+            Point {
+                series: Key { measure: measure.into(), unit: unit.into(), ..Key::default() },
+                revision: format!("r{}", 300_000 + night),
+                values: (0..5).map(run).collect(),
+                ..Point::default()
+            }
+        };
+        find((0..40).map(point), &[], &Options::default())
+    }
+
+    #[test]
+    fn what_is_next_to_nothing_is_said_in_its_unit() {
+        let history = moved("recovery", "s", [10e-6, 4e-3]);
+        let said = text(&history);
+        assert!(said.contains("regression after r300019"), "{said}");
+        assert!(said.contains("from 10.0 us to 4.02 ms"), "{said}");
+        assert!(!said.contains("00.0 %") && said.contains(" x40"), "{said}");
+        let page = html(&history, std::path::Path::new("")).unwrap();
+        assert!(page.contains("4.02 ms") && page.contains("recovery time"), "{page}");
+        let [(_, figure), _] = readme(&history).try_into().unwrap();
+        assert!(figure.contains(">x40") && figure.contains("class=\"w\""), "{figure}");
+    }
+
+    #[test]
+    fn which_way_is_worse_is_for_the_measure_to_say() {
+        let is_worse = |measure, unit, levels| moved(measure, unit, levels).alerts[0].is_regression;
+        assert!(is_worse("", "instructions/frame", [2500.0, 2600.0]));
+        assert!(is_worse("", "frames/s", [2600.0, 2500.0]));
+        assert!(is_worse("convergence", "s", [0.1, 0.2]));
+        assert!(!is_worse("soak", "s", [0.1, 0.2]));
+    }
 }

@@ -9,6 +9,7 @@ use super::json::value;
 use super::text::markdown;
 use crate::find::History;
 use crate::{Error, Result};
+use fwdlab_results::units;
 
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
@@ -118,7 +119,7 @@ fn alerts(history: &History) -> String {
                 escaped(&history.series[moved.series].key.name()),
                 escaped(&before.revision),
                 escaped(&after.revision),
-                super::size(moved),
+                super::size(history, moved),
                 escaped(&state),
             ));
         }
@@ -140,13 +141,16 @@ fn table(history: &History) -> String {
     for series in &history.series {
         let Some(last) = series.points.last() else { continue };
         let (low, high) = last.interval();
+        let show = |value: f64| escaped(&units::figure(value, &series.key.unit));
         rows.push_str(&format!(
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{:.1}</td>\
-             <td class=\"n\">{low:.1} to {high:.1}</td></tr>\n",
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td>\
+             <td class=\"n\">{} to {}</td></tr>\n",
             escaped(&series.key.name()),
             series.points.len(),
             escaped(&last.revision),
-            last.median(),
+            show(last.median()),
+            show(low),
+            show(high),
         ));
     }
     format!(

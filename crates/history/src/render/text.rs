@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{percent, place, size};
+use super::{MOST_TIMES, percent, place, size};
 use crate::find::{Alert, Cause, History};
 use crate::series::Series;
 use fwdlab_results::units;
@@ -17,7 +17,7 @@ pub fn text(history: &History) -> String {
         let _ = writeln!(text, "{}", heading(history, alert));
         for moved in alert.moved.iter().take(NAMED) {
             let name = history.series[moved.series].key.name();
-            let _ = writeln!(text, "    {:28} {name}", size(moved));
+            let _ = writeln!(text, "    {:28} {name}", size(history, moved));
         }
         if alert.moved.len() > NAMED {
             let _ = writeln!(text, "    and {} more series", alert.moved.len() - NAMED);
@@ -92,16 +92,16 @@ fn heading(history: &History, alert: &Alert) -> String {
 /// The last median with its unit.
 fn last(series: &Series) -> String {
     let median = series.points.last().map_or(f64::NAN, crate::Point::median);
-    match series.key.unit.as_str() {
-        "frames/s" => units::rate(median),
-        unit => format!("{median:.1} {unit}"),
-    }
+    units::figure(median, &series.key.unit)
 }
 
 /// The last median over the first.
 fn overall(series: &Series) -> String {
     match (series.points.first(), series.points.last()) {
-        (Some(first), Some(last)) => percent(last.median() / first.median() - 1.0),
+        (Some(first), Some(last)) => match last.median() / first.median() {
+            times if times > MOST_TIMES => format!("x{times:.0}"),
+            times => percent(times - 1.0),
+        },
         _ => String::new(),
     }
 }
@@ -132,7 +132,7 @@ pub fn markdown(history: &History) -> String {
                 alert.id,
                 before.revision,
                 after.revision,
-                size(moved),
+                size(history, moved),
                 moved.change.p,
             );
         }

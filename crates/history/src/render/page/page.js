@@ -13,6 +13,8 @@
   };
 
   const short = (value) => {
+    if (value !== 0 && Math.abs(value) < 1e-3) return (value * 1e6).toPrecision(4) + " µ";
+    if (value !== 0 && Math.abs(value) < 0.1) return (value * 1e3).toPrecision(4) + " m";
     if (value >= 1e6) return (value / 1e6).toPrecision(4) + " M";
     if (value >= 1e3) return (value / 1e3).toPrecision(4) + " k";
     return value.toPrecision(4);
@@ -99,7 +101,7 @@
       }
     });
 
-    const isLower = series.unit.startsWith("ns");
+    const isLower = series.lower_is_better;
     starts.forEach((start, n) => {
       const end = n + 1 < starts.length ? starts[n + 1] : points.length;
       const own = points.slice(start, end).map((p) => p.median).sort((a, b) => a - b);
@@ -112,7 +114,10 @@
       const kind = (change.percent > 0) === isLower ? "worse" : "better";
       const at = x(start) - step / 2;
       svg.append(draw("line", { x1: at, x2: at, y1: top, y2: height - bottom, class: "change " + kind }));
-      const text = (change.percent > 0 ? "+" : "") + change.percent.toFixed(1) + " %";
+      // a percentage of next to nothing says less than how many times as much it is
+      const times = 1 + change.percent / 100;
+      const text = times > 10 ? "x" + times.toPrecision(3) : times < 0.1 ? "x" + times.toPrecision(1)
+        : (change.percent > 0 ? "+" : "") + change.percent.toFixed(1) + " %";
       const link = draw("a", { href: "#" });
       const anchor = at > width - 70 ? "end" : "middle";
       const place = { x: at, y: 14 + 16 * rows[n - 1], "text-anchor": anchor, class: kind };
