@@ -32,7 +32,7 @@ const UP: [&str; 26] = [
 ];
 
 /// Whole words of a change.
-const UP_WORDS: [&str; 13] = [
+const UP_WORDS: [&str; 15] = [
     "beat",
     "beats",
     "beating",
@@ -46,13 +46,15 @@ const UP_WORDS: [&str; 13] = [
     "helped",
     "profits",
     "profited",
+    "win-win",
+    "adds",
 ];
 const DOWN_WORDS: [&str; 11] = [
     "beaten", "behind", "lags", "halves", "halved", "kills", "killed", "ruins", "ruined", "costly",
     "handicap",
 ];
 
-const DOWN: [&str; 28] = [
+const DOWN: [&str; 29] = [
     "suffer",
     "slow",
     "reduc",
@@ -81,6 +83,7 @@ const DOWN: [&str; 28] = [
     "drawback",
     "downgrad",
     "setback",
+    "price",
 ];
 
 const SAME: [&str; 14] = [
@@ -123,7 +126,7 @@ const NEUTRAL: [&str; 18] = [
 ];
 
 /// The same as passives and verbs: of a rate only where the clause speaks of one.
-const NEUTRAL_VERBS: [&str; 11] = [
+const NEUTRAL_VERBS: [&str; 13] = [
     "impacted",
     "affected",
     "affect",
@@ -135,6 +138,8 @@ const NEUTRAL_VERBS: [&str; 11] = [
     "moved",
     "vary",
     "varied",
+    "concerned",
+    "touched",
 ];
 
 /// Words that deny a change by themselves, of a rate or of a family.
@@ -205,6 +210,15 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
             NEGATIONS.contains(&at(i)) && !is_only || is_none
         })
     });
+    if is_cost(at(index + 1))
+        && let Some(sign) = weighed(word)
+    {
+        let word = format!("{word} {}", at(index + 1));
+        return (!is_negated).then(|| Stance::Change(sign, word));
+    }
+    if is_cost(word) && index.checked_sub(1).is_some_and(|i| weighed(at(i)).is_some()) {
+        return None;
+    }
     let sign = match () {
         () if DOWN_WORDS.contains(&word) => Some(Sign::Down),
         () if is(&UP) || UP_WORDS.contains(&word) => Some(Sign::Up),
@@ -269,6 +283,19 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         return Some(Stance::NotThat(sign, word.to_owned()));
     }
     Some(Stance::Change(sign, word.to_owned()))
+}
+
+fn is_cost(word: &str) -> bool {
+    ["cost", "price", "overhead", "penalt"].iter().any(|noun| word.starts_with(noun))
+}
+
+/// "A lower cost", "a bigger price": the comparatives of what is paid.
+fn weighed(word: &str) -> Option<Sign> {
+    match word {
+        "lower" | "smaller" | "cheaper" => Some(Sign::Up),
+        "higher" | "bigger" | "larger" | "greater" => Some(Sign::Down),
+        _ => None,
+    }
 }
 
 fn is_negation(word: &str) -> bool {

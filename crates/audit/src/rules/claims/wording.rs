@@ -109,7 +109,11 @@ fn orientation(text: &str, base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> O
         None => (words.as_slice(), &[][..]),
     };
     let score = |words: &[String], own: &SourcedSet<'_>, other: &SourcedSet<'_>| -> i32 {
-        words.iter().enumerate().map(|(i, w)| weight(words, i, w, own, other)).sum()
+        // "ipfw-statefull" names two things
+        let parts = |(i, w): (usize, &String)| -> i32 {
+            w.split(['-', '_']).map(|part| weight(words, i, part, own, other)).sum()
+        };
+        words.iter().enumerate().map(parts).sum()
     };
     let object_is_base = score(object, base, variant) - score(object, variant, base);
     if object_is_base != 0 {
