@@ -220,6 +220,8 @@ pub fn extreme(clause: &Clause) -> Option<(Sign, String)> {
             "best" | "highest" | "optimum" | "optimal" if is_of_rates => {
                 Some((Sign::Up, word.clone()))
             }
+            "winner" => Some((Sign::Up, word.clone())),
+            "loser" => Some((Sign::Down, word.clone())),
             "cheapest" => Some((Sign::Up, word.clone())),
             "worst" | "lowest" if is_of_rates => Some((Sign::Down, word.clone())),
             _ => None,

@@ -96,6 +96,7 @@ pub fn is_of_others(sentence: &str) -> bool {
     (0..own.len()).any(|k| match (at(k), at(k + 1)) {
         ("other" | "another", _) => k == 0 || at(k - 1) == "on",
         ("tested" | "measured" | "benched" | "seen", "before" | "earlier") => true,
+        ("not", "in" | "for" | "on") if matches!(at(k + 2), "all" | "both" | "every") => true,
         ("one", "family" | "protocol") | ("not", "always" | "all" | "both" | "every") => true,
         _ => false,
     })

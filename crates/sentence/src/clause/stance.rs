@@ -32,7 +32,7 @@ const UP: [&str; 26] = [
 ];
 
 /// Whole words of a change.
-const UP_WORDS: [&str; 15] = [
+const UP_WORDS: [&str; 16] = [
     "beat",
     "beats",
     "beating",
@@ -47,6 +47,7 @@ const UP_WORDS: [&str; 15] = [
     "profits",
     "profited",
     "win-win",
+    "useful",
     "adds",
 ];
 const DOWN_WORDS: [&str; 11] = [
@@ -216,8 +217,14 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         let word = format!("{word} {}", at(index + 1));
         return (!is_negated).then(|| Stance::Change(sign, word));
     }
-    if is_cost(word) && index.checked_sub(1).is_some_and(|i| weighed(at(i)).is_some()) {
+    let of_costs = compares_costs(words);
+    let is_behind = index.checked_sub(1).is_some_and(|i| weighed(at(i)).is_some());
+    if is_cost(word) && (is_behind || of_costs.is_some_and(|at| index < at)) {
         return None;
+    }
+    if of_costs == Some(index) {
+        let sign = weighed(word).filter(|_| !is_negated);
+        return sign.map(|sign| Stance::Change(sign, format!("{word} cost")));
     }
     let sign = match () {
         () if DOWN_WORDS.contains(&word) => Some(Sign::Down),
@@ -244,6 +251,12 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         && index.checked_sub(1).is_some_and(|i| at(i) == "nothing")
         || BRINGS.contains(&word) && at(index + 1) == "nothing")
         && !words.iter().any(|(_, w)| w.starts_with("config") || w.starts_with("setting"));
+    let is_report = word == "nothing"
+        && at(index + 1) == "to"
+        && matches!(at(index + 2), "report" | "see" | "say" | "gain");
+    if is_report {
+        return Some(Stance::NoChange("nothing to report".to_owned()));
+    }
     if is_nothing {
         return Some(Stance::NoChange(format!("{word} nothing")));
     }
@@ -289,6 +302,17 @@ fn is_cost(word: &str) -> bool {
     ["cost", "price", "overhead", "penalt"].iter().any(|noun| word.starts_with(noun))
 }
 
+/// "The cost of pf is lower than that of ipfw": where the comparative stands.
+fn compares_costs(words: &[(usize, String)]) -> Option<usize> {
+    let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let is_it = |&i: &usize| {
+        let is_before = words[..i].iter().any(|(_, w)| is_cost(w));
+        let is_after = words[i..].iter().any(|(_, w)| is_cost(w) || w == "that");
+        weighed(at(i)).is_some() && at(i + 1) == "than" && is_before && is_after
+    };
+    (0..words.len()).find(is_it)
+}
+
 /// "A lower cost", "a bigger price": the comparatives of what is paid.
 fn weighed(word: &str) -> Option<Sign> {
     match word {
@@ -321,6 +345,14 @@ fn movement(words: &[(usize, String)], index: usize) -> Option<Sign> {
     let is_of_frames = || words.iter().any(|(_, w)| matches!(w.as_str(), "packets" | "frames"));
     match (at(index), at(index + 1)) {
         ("good", "for") => Some(Sign::Up),
+        ("takes" | "took", _)
+            if (1..=4).any(|k| matches!(at(index + k), "out" | "off" | "away")) =>
+        {
+            Some(Sign::Down)
+        }
+        ("step", "back" | "backward" | "backwards") => Some(Sign::Down),
+        ("step", "forward") => Some(Sign::Up),
+        ("got" | "gets" | "get", "something" | "anything") => Some(Sign::Up),
         ("hit" | "hits", next) if fwdlab_netbenches::name::family_word(next).is_some() => {
             Some(Sign::Down)
         }
