@@ -2,6 +2,7 @@
 //! change. Only words are read here; whether they are true is for the rules.
 
 mod factor;
+mod lexicon;
 mod percent;
 mod said;
 mod split;
