@@ -192,12 +192,11 @@ pub fn turned(text: &str) -> Cow<'_, str> {
 fn switched(text: &str) -> Option<&'static str> {
     let words = words(text);
     let verb = words.iter().position(|(_, w)| w.starts_with("turn") || w.starts_with("switch"))?;
-    let state = words[verb..].iter().take(4).find_map(|(_, word)| match word.as_str() {
+    words[verb..].iter().take(4).find_map(|(_, word)| match word.as_str() {
         "on" => Some("enabled"),
         "off" => Some("disabled"),
         _ => None,
-    });
-    state
+    })
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         && let Some(sign) = weighed(word)
     {
         let word = format!("{word} {}", at(index + 1));
-        return (!is_negated).then(|| Stance::Change(sign, word));
+        return (!is_negated).then_some(Stance::Change(sign, word));
     }
     let of_costs = compares_costs(words);
     let is_behind = index.checked_sub(1).is_some_and(|i| weighed(at(i)).is_some());

@@ -90,11 +90,11 @@ pub(super) fn check_reached(
     let data = around.data.all_values().iter().filter(|(p, _)| is_own(around.data.family(p)));
     let is_known = sets.clone().any(|set| has(&set.row.values[..2]))
         || data.into_iter().any(|(_, values)| has(values));
-    let own = around.sets[spoken_of.block].iter().filter(|set| is_own(set.family));
+    let mut own = around.sets[spoken_of.block].iter().filter(|set| is_own(set.family));
     // "patched or not": each of them
     let is_each = bound.is_none() && names_each(&clause.text);
     let other = own.clone().find(|set| is_each && !has(&set.row.values[..2]));
-    let last = own.last().filter(|_| !is_known);
+    let last = own.next_back().filter(|_| !is_known);
     let Some(own) = last.or(other) else { return };
     findings.add(
         Rule::ClaimRate,
