@@ -86,12 +86,12 @@ pub fn curves_that_decide(claims: &Claims, [rate, cost]: [&Chart; 2]) -> Option<
 }
 
 /// A figure for pages and for phones, of which each shows its own.
-fn twice(draw: impl Fn(Room) -> Canvas, label: &str, id: &str) -> [String; 2] {
+pub fn twice(draw: impl Fn(Room) -> Canvas, label: &str, id: &str) -> [String; 2] {
     [Room::Page, Room::Phone].map(|room| draw(room).into_inline_for(room, label, id))
 }
 
 /// Bars; on phones those of one traffic below those of the other.
-fn bars(chart: &Chart, label: &str, id: &str) -> [String; 2] {
+pub fn bars(chart: &Chart, label: &str, id: &str) -> [String; 2] {
     let page = figure::bars(chart).into_inline_for(Room::Page, label, id);
     let phone = chart.traffics.iter().enumerate().map(|(k, one)| {
         let alone = Chart { traffics: vec![one.clone()], ..chart.clone() };

@@ -462,6 +462,10 @@ fn machines_together_say_better_where_the_figures_are_no_speeds() {
     let synthesis = Synthesis::of(read(&dirs), true).unwrap();
     let out = tempfile::tempdir().unwrap();
     write_synthesis(&synthesis, out.path()).unwrap();
+    let page = fs::read_to_string(out.path().join("index.html")).unwrap();
+    for id in ["machines-0-narrow", "figure-inet-soak-narrow"] {
+        assert!(page.contains(&format!("<svg id=\"{id}\" class=\"figure for-phone\"")), "{id}");
+    }
     let plot = fs::read_to_string(out.path().join("forest-modular-inet-soak.svg")).unwrap();
     assert!(plot.contains("better +10") && plot.contains("better →"), "{plot}");
     for (name, bytes) in bytes(out.path()) {

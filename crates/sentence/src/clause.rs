@@ -2,6 +2,7 @@
 //! change. Only words are read here; whether they are true is for the rules.
 
 mod factor;
+mod lexicon;
 mod percent;
 mod said;
 mod split;
@@ -168,7 +169,12 @@ fn joins_families(text: &str) -> bool {
         matches!(w.as_str(), "between" | "than" | "gap" | "ratio" | "sum")
             || w.starts_with("compar")
     });
-    let is_change = matches!(stance(text), Stance::Change(..));
+    let is_neither = words.iter().any(|w| w == "neither");
+    let is_change = match stance(text) {
+        Stance::Change(..) => true,
+        Stance::NotThat(..) => is_neither,
+        _ => false,
+    };
     is_change && !is_between && (0..words.len()).any(is_joined)
 }
 
@@ -182,8 +188,16 @@ const EVERYWHERE: [&str; 4] = ["everywhere", "always", "throughout", "systematic
 
 fn names_all(text: &str) -> bool {
     let words = words(text);
+    // "not in all cases", "without any firewall"
+    let is_denied = words.windows(3).any(|w| {
+        let is_all = |word: &str| matches!(word, "all" | "any" | "every" | "both");
+        matches!(w[0].1.as_str(), "not" | "without" | "no") && (is_all(&w[1].1) || is_all(&w[2].1))
+    });
+    if is_denied {
+        return false;
+    }
     words.windows(2).any(|pair| {
-        let is_all = matches!(pair[0].1.as_str(), "all" | "every" | "each" | "both");
+        let is_all = matches!(pair[0].1.as_str(), "all" | "any" | "every" | "each" | "both");
         let is_test = ALL_OF.iter().any(|w| pair[1].1.starts_with(w)) || pair[1].1 == "of";
         is_all && is_test
     }) || words.iter().any(|(_, w)| EVERYWHERE.contains(&w.as_str()))

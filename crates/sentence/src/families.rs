@@ -101,13 +101,21 @@ impl<S: PartialEq> Ranking<S> {
 fn only(clause: &Clause, words: &[String], is_one: impl Fn(&[String]) -> bool) -> Option<Ranked> {
     let at = words.iter().position(|w| w == "only")?;
     let next = words.get(at + 1)?;
-    let is_next = is_one(std::slice::from_ref(next));
+    // "the patch only helps IPv4"
+    let is_behind = words.get(at + 2).is_some_and(|word| is_one(std::slice::from_ref(word)));
+    let is_next = is_one(std::slice::from_ref(next)) || is_behind && is_change(next);
     let is_the_only = at > 0 && words[at - 1] == "the" && (next == "one" || is_next);
     match &clause.stance {
         Stance::Change(sign, _) if is_next || is_the_only => Some(Ranked::Only(*sign)),
         Stance::NotThat(sign, _) if is_the_only => Some(Ranked::AllBut(*sign)),
         _ => None,
     }
+}
+
+/// Whether a word alone says that something changes.
+fn is_change(word: &str) -> bool {
+    let clauses = crate::clause::clauses(word);
+    clauses.first().is_some_and(|clause| matches!(clause.stance, Stance::Change(..)))
 }
 
 /// "IPv6 gains the most", "the biggest gain is for IPv6": who changes most or least.
@@ -148,6 +156,12 @@ fn against_other(clause: &Clause, before: &[String], word: &str) -> Option<Ranke
     let way = |is_up: bool| if is_up { Sign::Up } else { Sign::Down };
     let is_of_a_change = before.iter().any(|w| begins(w, &CHANGES));
     Some(match (word, &clause.stance) {
+        // "has a lower cost", "pays a bigger price"
+        ("higher" | "bigger" | "larger" | "lower" | "smaller", Stance::Change(sign, said))
+            if said.starts_with(word) && said.len() > word.len() =>
+        {
+            Ranked::Changes(*sign)
+        }
         ("higher", Stance::Change(sign, _)) if is_of_a_change => Ranked::Changes(*sign),
         ("lower", Stance::Change(..)) if is_of_a_change => return None,
         ("faster" | "quicker" | "higher" | "better", _) => Ranked::Rates(Sign::Up),

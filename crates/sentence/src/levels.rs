@@ -111,9 +111,11 @@ pub fn reached(clause: &Clause) -> Option<(Rate, Option<Bound>)> {
                 )
         }),
     };
-    let is_other = all
-        .iter()
-        .any(|(_, w)| NO_LEVEL.iter().any(|n| if n.len() < 4 { w == n } else { w.starts_with(n) }));
+    let is_other = all.iter().enumerate().any(|(at, (_, w))| {
+        // "patched or not" denies nothing
+        let is_each = w == "not" && at > 0 && all[at - 1].1 == "or";
+        !is_each && NO_LEVEL.iter().any(|n| if n.len() < 4 { w == n } else { w.starts_with(n) })
+    });
     // "forwards 750 Kpps more" is a difference
     let next = words(&clause.text[rate.offset + rate.text.len()..]).into_iter().next();
     let is_more = next.is_some_and(|(_, w)| matches!(w.as_str(), "more" | "less" | "fewer"));
@@ -137,10 +139,22 @@ pub fn difference(clause: &Clause) -> Option<(Sign, Rate)> {
     let before = words(&clause.text[..rate.offset]);
     let after = words(&clause.text[rate.offset + rate.text.len()..]);
     let next = after.first().map_or("", |(_, w)| w.as_str());
-    let sign = match (&clause.stance, next) {
-        (_, "more") => Sign::Up,
-        (_, "less" | "fewer") => Sign::Down,
-        (Stance::Change(sign, _), _) => *sign,
+    let verb = before.iter().rev().find(|(_, word)| !SOFTENERS.contains(&word.as_str()));
+    let by_verb = verb.and_then(|(_, verb)| match verb.as_str() {
+        "removes" | "takes" | "costs" | "eats" | "loses" | "lost" => Some(Sign::Down),
+        "adds" | "brings" | "gains" | "gained" | "wins" | "won" => Some(Sign::Up),
+        _ => None,
+    });
+    let written = match clause.text[..rate.offset].chars().next_back() {
+        Some('+') => Some(Sign::Up),
+        Some('-' | '−') => Some(Sign::Down),
+        _ => None,
+    };
+    let sign = match (written.or(by_verb), &clause.stance, next) {
+        (Some(sign), ..) => sign,
+        (_, _, "more") => Sign::Up,
+        (_, _, "less" | "fewer") => Sign::Down,
+        (_, Stance::Change(sign, _), _) => *sign,
         _ => return None,
     };
     let last = |count: usize| before.iter().rev().take(count).map(|(_, w)| w.as_str());
@@ -171,8 +185,21 @@ pub fn stated(clause: &Clause) -> Option<Rate> {
 }
 
 /// Beginnings of what the words "best", "highest", "lowest" are said of.
-const RATES: [&str; 9] =
-    ["perform", "rate", "speed", "throughput", "pps", "value", "result", "forward", "choice"];
+const RATES: [&str; 13] = [
+    "perform",
+    "rate",
+    "speed",
+    "throughput",
+    "pps",
+    "value",
+    "result",
+    "forward",
+    "choice",
+    "case",
+    "config",
+    "score",
+    "number",
+];
 
 /// The end of the ranking that a clause speaks of, by the word given: "the fastest is ...".
 pub fn extreme(clause: &Clause) -> Option<(Sign, String)> {
@@ -193,6 +220,8 @@ pub fn extreme(clause: &Clause) -> Option<(Sign, String)> {
             "best" | "highest" | "optimum" | "optimal" if is_of_rates => {
                 Some((Sign::Up, word.clone()))
             }
+            "winner" => Some((Sign::Up, word.clone())),
+            "loser" => Some((Sign::Down, word.clone())),
             "cheapest" => Some((Sign::Up, word.clone())),
             "worst" | "lowest" if is_of_rates => Some((Sign::Down, word.clone())),
             _ => None,

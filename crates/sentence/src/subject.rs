@@ -96,6 +96,7 @@ pub fn is_of_others(sentence: &str) -> bool {
     (0..own.len()).any(|k| match (at(k), at(k + 1)) {
         ("other" | "another", _) => k == 0 || at(k - 1) == "on",
         ("tested" | "measured" | "benched" | "seen", "before" | "earlier") => true,
+        ("not", "in" | "for" | "on") if matches!(at(k + 2), "all" | "both" | "every") => true,
         ("one", "family" | "protocol") | ("not", "always" | "all" | "both" | "every") => true,
         _ => false,
     })
@@ -145,7 +146,7 @@ pub fn spoken(text: &str) -> Vec<String> {
 }
 
 /// Words that announce what something is compared with.
-pub const THAN: [&str; 17] = [
+pub const THAN: [&str; 19] = [
     "than",
     "vs",
     "versus",
@@ -163,6 +164,8 @@ pub const THAN: [&str; 17] = [
     "outperforming",
     "ahead",
     "behind",
+    "instead",
+    "place",
 ];
 
 /// Whether a clause says what it compares with.
@@ -181,8 +184,19 @@ pub fn turned(text: &str) -> Cow<'_, str> {
         (Some(_), Some((base, rest))) => {
             format!("{} {base}", rest.trim_end_matches(['.', '!', ' '])).into()
         }
-        _ => text.into(),
+        _ => switched(text).map_or(text.into(), |state| format!("{text} {state}").into()),
     }
+}
+
+/// "Turning it off", "switched on": the state that it is in then.
+fn switched(text: &str) -> Option<&'static str> {
+    let words = words(text);
+    let verb = words.iter().position(|(_, w)| w.starts_with("turn") || w.starts_with("switch"))?;
+    words[verb..].iter().take(4).find_map(|(_, word)| match word.as_str() {
+        "on" => Some("enabled"),
+        "off" => Some("disabled"),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
@@ -192,6 +206,7 @@ mod tests {
     #[test]
     fn what_is_compared_with_may_stand_first() {
         assert_eq!(turned("=> Compared to r1, r2 gains 5%."), "r2 gains 5% Compared to r1");
+        assert_eq!(turned("Turning redirect off wins 5%"), "Turning redirect off wins 5% disabled");
         for text in ["r2 gains 5% compared to r1", "Compared to r1 it is slow", "Gains, and losses"]
         {
             assert_eq!(turned(text), text);

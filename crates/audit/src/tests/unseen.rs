@@ -364,7 +364,7 @@ fn fourth_set() {
     assert!(found >= 53 && blamed <= 2 && asked <= 3, "{found} {blamed} {asked}");
 }
 
-/// No rule has been mended by this one: what it says is what docs/audit.md quotes.
+/// Written before the rules were mended by the two above, by somebody who had read them.
 #[test]
 fn fifth_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/fifth.txt"));
@@ -379,9 +379,18 @@ fn sixth_set() {
     assert!(found >= 47 && blamed == 0 && asked <= 1, "{found} {blamed} {asked}");
 }
 
-/// No rule has been mended by this one: what it says is what docs/audit.md quotes.
+/// Of 50 wrong ones 39 were found at first sight, and 1 of 50 right ones called wrong, before the rules were
+/// mended by what it showed.
 #[test]
 fn seventh_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/seventh.txt"));
-    assert!(found >= 39 && blamed <= 1 && asked == 0, "{found} {blamed} {asked}");
+    assert!(found >= 48 && blamed == 0 && asked == 0, "{found} {blamed} {asked}");
+}
+
+/// Of 47 wrong ones 36 were found at first sight, and 2 of 45 right ones called wrong, before the rules were
+/// mended by what it showed.
+#[test]
+fn eighth_set() {
+    let (found, blamed, asked) = measured(include_str!("unseen/eighth.txt"));
+    assert!(found >= 44 && blamed == 0 && asked == 0, "{found} {blamed} {asked}");
 }

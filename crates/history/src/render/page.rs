@@ -127,11 +127,12 @@ fn alerts(history: &History) -> String {
     let open = history.alerts.iter().filter(|a| a.is_open() && a.is_regression).count();
     let many: usize = history.alerts.iter().map(|alert| alert.moved.len()).sum();
     format!(
-        "<details{is_open}><summary>{} changes, {open} of them open regressions</summary>\n\
+        "<details{is_open}><summary>{}; {} still open</summary>\n\
          <div class=\"wide\"><table>\n<thead><tr><th>series</th><th>last before</th>\
          <th>first changed</th><th>change (95 %)</th><th>state</th></tr></thead>\n<tbody>\n{rows}\
          </tbody></table></div></details>",
-        history.alerts.len(),
+        units::plural(history.alerts.len() as u64, "change"),
+        units::plural(open as u64, "regression"),
         is_open = if many <= ROWS_SHOWN { " open" } else { "" },
     )
 }

@@ -13,7 +13,7 @@ use fwdlab_stats::{Comparison, Confidence, Verdict, percent_interval, signed_per
 
 use super::Synthesis;
 use fwdlab_figures::text_table::{Side, TextTable};
-use fwdlab_figures::{Canvas, Estimate, Forest, ForestRow};
+use fwdlab_figures::{Canvas, Estimate, Forest, ForestRow, Room};
 
 /// What this is, below each plot.
 const LEGEND: &str = "Each machine with the interval of its own verdict. Together: random effects (Paule and Mandel, \
@@ -182,11 +182,11 @@ impl Change<'_> {
         table
     }
 
-    /// The forest plot.
-    pub fn plot(&self) -> Canvas {
+    /// The forest plot where there is so much room.
+    pub fn plot(&self, room: Room) -> Canvas {
         let row = |name: &str, colour, estimate, text: String, detail: String| ForestRow {
             traffic: self.traffic.to_owned(),
-            variant: short(name),
+            variant: short(name, room),
             colour,
             deciding: Some(estimate),
             other: None,
@@ -207,14 +207,15 @@ impl Change<'_> {
                 rows.push(row("next machine", 3, own, range(own), "prediction".to_owned()));
             }
         }
-        fwdlab_figures::forest(&Forest {
+        let forest = Forest {
             title: self.title(),
             margin_percent: self.margin * 100.0,
             words: fwdlab_claims::words::shared(self.machines.iter().map(|own| own.words)),
             rows,
             level: fwdlab_claims::words::levels(self.machines.iter().map(|own| own.comparison)),
             caption: "Together: random effects; the next machine: prediction interval.".to_owned(),
-        })
+        };
+        fwdlab_figures::forest_in(&forest, room)
     }
 }
 
@@ -234,13 +235,16 @@ fn percent(own: Estimate) -> String {
     format!("{} {}", signed_percent(own.estimate), range(own))
 }
 
-/// A name that fits beside the plot.
-fn short(name: &str) -> String {
-    const MOST: usize = 24;
-    if name.chars().count() <= MOST {
+/// A name that fits beside the plot, or above its row.
+fn short(name: &str, room: Room) -> String {
+    let most = match room {
+        Room::Page => 21,
+        Room::Phone => 40,
+    };
+    if name.chars().count() <= most {
         return name.to_owned();
     }
-    name.chars().take(MOST - 1).chain(['…']).collect()
+    name.chars().take(most - 1).chain(['…']).collect()
 }
 
 /// The tables of all changes as text, for a terminal.

@@ -8,11 +8,12 @@ use super::machines::{self, Change};
 use super::{Column, Synthesis};
 use crate::ReportError;
 use crate::block::{self, Block, Item};
+use crate::drawings;
 use crate::html::{self, Page};
 use crate::table;
 use crate::write::put;
 use fwdlab_figures::text_table::{Side, TextTable, wrap};
-use fwdlab_figures::{self, Chart, Dot, Series, Summary, TrafficSeries};
+use fwdlab_figures::{self, Chart, Dot, Room, Series, Summary, TrafficSeries};
 use fwdlab_results::Metric;
 use fwdlab_results::units;
 
@@ -36,7 +37,7 @@ pub fn write(synthesis: &Synthesis, dir: &Path) -> Result<Vec<PathBuf>, ReportEr
         let png = fwdlab_figures::png(&svg, "a synthesis graph")?;
         files.extend(png.map(|png| (format!("{traffic}.png"), png)));
         files.insert(format!("{traffic}.svg"), svg.into_bytes());
-        let svg = fwdlab_figures::bars(&chart).into_inline(&title, &format!("figure-{traffic}"));
+        let svg = drawings::bars(&chart, &title, &format!("figure-{traffic}")).concat();
         let blocks = html::blocks(&[
             Block::table(table(synthesis, traffic)),
             Block::Figure(block::Figure { title: "Forwarding rates", file: None, svg: &svg }),
@@ -47,10 +48,12 @@ pub fn write(synthesis: &Synthesis, dir: &Path) -> Result<Vec<PathBuf>, ReportEr
     let changes = machines::changes(synthesis);
     for (k, change) in changes.iter().enumerate() {
         let title = change.title();
-        let svg =
-            change.plot().into_document(&title, &fwdlab_figures::sheet(&fwdlab_figures::LIGHT));
+        let svg = change
+            .plot(Room::Page)
+            .into_document(&title, &fwdlab_figures::sheet(&fwdlab_figures::LIGHT));
         files.insert(plot_file(change), svg.into_bytes());
-        let svg = change.plot().into_inline(&title, &format!("machines-{k}"));
+        let draw = |room| change.plot(room);
+        let svg = drawings::twice(draw, &title, &format!("machines-{k}")).concat();
         let blocks = html::blocks(&[
             Block::table(change.table()),
             Block::Figure(block::Figure {

@@ -32,7 +32,13 @@ pub(super) fn split(text: &str) -> Vec<(usize, &str)> {
     // each side about a family of its own: "inet6 is slower, inet4 gains 17 %"
     let is_of_its_own = |a: &str, b: &str| {
         let (one, other) = (super::families(a), super::families(b));
-        let says = |text: &str| super::stance::stance(text) != super::Stance::Silent;
+        // "IPv4 pays a price, IPv6 none"
+        let is_none = |text: &str| {
+            let last = super::words(text).pop();
+            last.is_some_and(|(_, word)| matches!(word.as_str(), "none" | "nothing"))
+        };
+        let says =
+            |text: &str| super::stance::stance(text) != super::Stance::Silent || is_none(text);
         one.len() == 1 && other.len() == 1 && one != other && says(a) && says(b)
     };
     for joint in [", ", " and "] {

@@ -1,156 +1,9 @@
 //! Faster, slower or the same: the words of change and what negates or voids them.
 
+use super::lexicon::{
+    BRINGS, DOWN, DOWN_WORDS, NEGATIONS, NEUTRAL, NEUTRAL_VERBS, SAME, UNTOUCHED, UP, UP_WORDS,
+};
 use super::{Sign, Stance, words};
-
-const UP: [&str; 26] = [
-    "grew",
-    "grow",
-    "improv",
-    "imprev",
-    "imporv",
-    "faster",
-    "gain",
-    "benefit",
-    "increas",
-    "better",
-    "speed-up",
-    "speedup",
-    "boost",
-    "higher",
-    "quicker",
-    "accelerat",
-    "outperform",
-    "rais",
-    "surpass",
-    "outrun",
-    "bonus",
-    "advantage",
-    "enhanc",
-    "uplift",
-    "progress",
-    "miracle",
-];
-
-/// Whole words of a change.
-const UP_WORDS: [&str; 13] = [
-    "beat",
-    "beats",
-    "beating",
-    "win",
-    "wins",
-    "won",
-    "ahead",
-    "beneficial",
-    "helpful",
-    "helps",
-    "helped",
-    "profits",
-    "profited",
-];
-const DOWN_WORDS: [&str; 11] = [
-    "beaten", "behind", "lags", "halves", "halved", "kills", "killed", "ruins", "ruined", "costly",
-    "handicap",
-];
-
-const DOWN: [&str; 28] = [
-    "suffer",
-    "slow",
-    "reduc",
-    "decreas",
-    "drop",
-    "degrad",
-    "regress",
-    "lower",
-    "worse",
-    "loss",
-    "lose",
-    "lost",
-    "declin",
-    "penalt",
-    "overhead",
-    "deteriorat",
-    "cost",
-    "diminish",
-    "shrink",
-    "hurt",
-    "harm",
-    "disast",
-    "catastroph",
-    "damag",
-    "worsen",
-    "drawback",
-    "downgrad",
-    "setback",
-];
-
-const SAME: [&str; 14] = [
-    "same",
-    "identical",
-    "equal",
-    "equals",
-    "equivalent",
-    "similar",
-    "unchanged",
-    "neutral",
-    "negligible",
-    "identically",
-    "equally",
-    "indistinguishable",
-    "unaffected",
-    "unimpacted",
-];
-
-/// Words of change without a direction, which only a negation makes a claim.
-const NEUTRAL: [&str; 18] = [
-    "impact",
-    "difference",
-    "change",
-    "effect",
-    "influence",
-    "differences",
-    "changes",
-    "impacts",
-    "variation",
-    "effects",
-    "differ",
-    "differs",
-    "consequence",
-    "consequences",
-    "repercussion",
-    "incidence",
-    "importance",
-    "matter",
-];
-
-/// The same as passives and verbs: of a rate only where the clause speaks of one.
-const NEUTRAL_VERBS: [&str; 11] = [
-    "impacted",
-    "affected",
-    "affect",
-    "affects",
-    "influenced",
-    "altered",
-    "changed",
-    "move",
-    "moved",
-    "vary",
-    "varied",
-];
-
-/// Words that deny a change by themselves, of a rate or of a family.
-const UNTOUCHED: [&str; 3] = ["untouched", "unharmed", "undiminished"];
-
-const NEGATIONS: [&str; 23] = [
-    "no", "not", "without", "never", "neither", "nor", "isn't", "doesn't", "don't", "didn't",
-    "wasn't", "aren't", "cannot", "can't", "zero", "non", "none", "hasn't", "haven't", "weren't",
-    "won't", "hardly", "barely",
-];
-
-/// Verbs that with "nothing" deny a change.
-const BRINGS: [&str; 16] = [
-    "brings", "bring", "brought", "gains", "gain", "gained", "adds", "wins", "changes", "costs",
-    "cost", "takes", "loses", "lost", "lose", "removes",
-];
 
 /// Faster, slower or the same. Parentheses count only when nothing outside says
 /// anything.
@@ -205,6 +58,21 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
             NEGATIONS.contains(&at(i)) && !is_only || is_none
         })
     });
+    if is_cost(at(index + 1))
+        && let Some(sign) = weighed(word)
+    {
+        let word = format!("{word} {}", at(index + 1));
+        return (!is_negated).then_some(Stance::Change(sign, word));
+    }
+    let of_costs = compares_costs(words);
+    let is_behind = index.checked_sub(1).is_some_and(|i| weighed(at(i)).is_some());
+    if is_cost(word) && (is_behind || of_costs.is_some_and(|at| index < at)) {
+        return None;
+    }
+    if of_costs == Some(index) {
+        let sign = weighed(word).filter(|_| !is_negated);
+        return sign.map(|sign| Stance::Change(sign, format!("{word} cost")));
+    }
     let sign = match () {
         () if DOWN_WORDS.contains(&word) => Some(Sign::Down),
         () if is(&UP) || UP_WORDS.contains(&word) => Some(Sign::Up),
@@ -230,6 +98,12 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         && index.checked_sub(1).is_some_and(|i| at(i) == "nothing")
         || BRINGS.contains(&word) && at(index + 1) == "nothing")
         && !words.iter().any(|(_, w)| w.starts_with("config") || w.starts_with("setting"));
+    let is_report = word == "nothing"
+        && at(index + 1) == "to"
+        && matches!(at(index + 2), "report" | "see" | "say" | "gain");
+    if is_report {
+        return Some(Stance::NoChange("nothing to report".to_owned()));
+    }
     if is_nothing {
         return Some(Stance::NoChange(format!("{word} nothing")));
     }
@@ -271,6 +145,30 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
     Some(Stance::Change(sign, word.to_owned()))
 }
 
+fn is_cost(word: &str) -> bool {
+    ["cost", "price", "overhead", "penalt"].iter().any(|noun| word.starts_with(noun))
+}
+
+/// "The cost of pf is lower than that of ipfw": where the comparative stands.
+fn compares_costs(words: &[(usize, String)]) -> Option<usize> {
+    let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let is_it = |&i: &usize| {
+        let is_before = words[..i].iter().any(|(_, w)| is_cost(w));
+        let is_after = words[i..].iter().any(|(_, w)| is_cost(w) || w == "that");
+        weighed(at(i)).is_some() && at(i + 1) == "than" && is_before && is_after
+    };
+    (0..words.len()).find(is_it)
+}
+
+/// "A lower cost", "a bigger price": the comparatives of what is paid.
+fn weighed(word: &str) -> Option<Sign> {
+    match word {
+        "lower" | "smaller" | "cheaper" => Some(Sign::Up),
+        "higher" | "bigger" | "larger" | "greater" => Some(Sign::Down),
+        _ => None,
+    }
+}
+
 fn is_negation(word: &str) -> bool {
     NEGATIONS.contains(&word)
 }
@@ -294,6 +192,14 @@ fn movement(words: &[(usize, String)], index: usize) -> Option<Sign> {
     let is_of_frames = || words.iter().any(|(_, w)| matches!(w.as_str(), "packets" | "frames"));
     match (at(index), at(index + 1)) {
         ("good", "for") => Some(Sign::Up),
+        ("takes" | "took", _)
+            if (1..=4).any(|k| matches!(at(index + k), "out" | "off" | "away")) =>
+        {
+            Some(Sign::Down)
+        }
+        ("step", "back" | "backward" | "backwards") => Some(Sign::Down),
+        ("step", "forward") => Some(Sign::Up),
+        ("got" | "gets" | "get", "something" | "anything") => Some(Sign::Up),
         ("hit" | "hits", next) if fwdlab_netbenches::name::family_word(next).is_some() => {
             Some(Sign::Down)
         }

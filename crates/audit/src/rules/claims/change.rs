@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::meant::{is_of_families, is_of_the_change};
+use super::wording::compared;
 use super::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
@@ -216,7 +217,9 @@ pub(super) fn check_all(
             continue;
         }
         for variant in others {
-            let Some(pair) = Pair::of(base, variant) else { continue };
+            let oriented = compared(sets, clause).into_iter().next().map(|c| c.pair);
+            let pair = oriented.filter(|_| others.len() == 1).or_else(|| Pair::of(base, variant));
+            let Some(pair) = pair else { continue };
             if !wanted.as_ref().is_some_and(|wanted| wanted.is_refuted_by(&pair)) {
                 continue;
             }
@@ -239,6 +242,8 @@ pub(super) fn check_all(
 enum Wanted {
     /// They change this way, by so many per cent where it says, or by more or less than that.
     Change(Sign, Option<f64>, Option<Bound>),
+    /// They do not change this way: "neither IPv4 nor IPv6 gains".
+    Not(Sign),
     /// They do not change.
     Same,
 }
@@ -255,13 +260,15 @@ impl Wanted {
             Stance::Change(sign, _) => Some(Self::Change(*sign, size, bound)),
             Stance::NoChange(_) => Some(Self::Same),
             Stance::Silent => Some(Self::Change(sign?, size, bound)),
-            Stance::NotThat(..) | Stance::Mixed => None,
+            Stance::NotThat(sign, _) => Some(Self::Not(*sign)),
+            Stance::Mixed => None,
         }
     }
 
     fn is_refuted_by(&self, pair: &Pair) -> bool {
         let percent = pair.mean_percent;
         match self {
+            Self::Not(sign) => pair.is_proven && sign.factor() * percent > MARGIN,
             Self::Same => pair.is_proven && percent.abs() > MARGIN,
             Self::Change(sign, ..) if sign.factor() * percent < 0.0 => {
                 pair.is_proven || percent.abs() > MARGIN

@@ -57,6 +57,12 @@ pub(super) fn check(
     );
 }
 
+/// "Patched or not", "with or without it".
+fn names_each(text: &str) -> bool {
+    let words = spoken(text);
+    words.windows(2).any(|w| w[0] == "or" && matches!(w[1].as_str(), "not" | "without" | "with"))
+}
+
 /// "inet6 forwards at about 850 Kpps": a rate that no set of the family has, on the page or beside it.
 pub(super) fn check_reached(
     around: &Surroundings<'_>,
@@ -84,8 +90,12 @@ pub(super) fn check_reached(
     let data = around.data.all_values().iter().filter(|(p, _)| is_own(around.data.family(p)));
     let is_known = sets.clone().any(|set| has(&set.row.values[..2]))
         || data.into_iter().any(|(_, values)| has(values));
-    let own = around.sets[spoken_of.block].iter().rfind(|set| is_own(set.family));
-    let Some(own) = own.filter(|_| !is_known) else { return };
+    let mut own = around.sets[spoken_of.block].iter().filter(|set| is_own(set.family));
+    // "patched or not": each of them
+    let is_each = bound.is_none() && names_each(&clause.text);
+    let other = own.clone().find(|set| is_each && !has(&set.row.values[..2]));
+    let last = own.next_back().filter(|_| !is_known);
+    let Some(own) = last.or(other) else { return };
     findings.add(
         Rule::ClaimRate,
         if spoken_of.is_sure { Severity::Wrong } else { Severity::Check },
@@ -93,7 +103,8 @@ pub(super) fn check_reached(
         Text::new(
             format!("'{}' in: {}", mention.text, clause.text.trim()),
             format!(
-                "no set of this family does so; '{}' has {}",
+                "{}; '{}' has {}",
+                if is_known { "not all sets do so" } else { "no set of this family does so" },
                 own.set.legend,
                 rate(own.row.median())
             ),

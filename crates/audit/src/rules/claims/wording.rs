@@ -109,7 +109,11 @@ fn orientation(text: &str, base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> O
         None => (words.as_slice(), &[][..]),
     };
     let score = |words: &[String], own: &SourcedSet<'_>, other: &SourcedSet<'_>| -> i32 {
-        words.iter().enumerate().map(|(i, w)| weight(words, i, w, own, other)).sum()
+        // "ipfw-statefull" names two things
+        let parts = |(i, w): (usize, &String)| -> i32 {
+            w.split(['-', '_']).map(|part| weight(words, i, part, own, other)).sum()
+        };
+        words.iter().enumerate().map(parts).sum()
     };
     let object_is_base = score(object, base, variant) - score(object, variant, base);
     if object_is_base != 0 {
@@ -117,6 +121,7 @@ fn orientation(text: &str, base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> O
     }
     let subject_is_variant = score(subject, variant, base) - score(subject, base, variant);
     match subject_is_variant {
+        0 if than.is_none() && names_unpatched(subject, base, variant) => Some(false),
         0 => None,
         n if n > 0 => Some(true),
         // "IPv4 is the slower one"
@@ -143,6 +148,13 @@ fn names_state_of(words: &[String], base: &SourcedSet<'_>, variant: &SourcedSet<
     let (own, other) = (label_of(base), label_of(variant));
     let mut words = words.iter().map(|word| folded(word)).filter(|word| own.contains(word));
     words.any(|word| other.iter().any(|opposite| are_opposite(&word, opposite)))
+}
+
+/// Whether the words name the kernel without the patch, as a label does not.
+fn names_unpatched(said: &[String], base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> bool {
+    base.label.patches.is_empty()
+        && !variant.label.patches.is_empty()
+        && said.iter().any(|word| matches!(word.as_str(), "unpatched" | "vanilla" | "stock"))
 }
 
 /// 1 when a word belongs to `own` alone, -1 when it is negated there.
