@@ -28,9 +28,11 @@ const LEVELS: &[(&str, u8)] = &[
     ("fwdlab-agent", 4),
     ("fwdlab-audit", 4),
     ("fwdlab-compare", 5),
-    ("fwdlab-report", 5),
-    ("fwdlab-campaign", 6),
-    (COMMAND, 7),
+    ("fwdlab-profiles", 5),
+    ("fwdlab-verify", 5),
+    ("fwdlab-report", 6),
+    ("fwdlab-campaign", 7),
+    (COMMAND, 8),
 ];
 
 /// The command, which alone knows devices.

@@ -8,11 +8,11 @@ mod lab;
 
 use std::fmt::Write as _;
 
-use fwdlab_claims::verify::Fault;
 use fwdlab_compare::{Format, Options};
 use fwdlab_device::DeviceError;
 use fwdlab_report::Difference;
 use fwdlab_results::{Busy, Interval, Ledger, Measured, Results};
+use fwdlab_verify::Fault;
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -204,7 +204,7 @@ pub fn warn(trials: &mut [Trial]) {
 }
 
 /// What [`warn`] says of each of the trials.
-pub(crate) fn warnings(trials: &[Trial]) -> Vec<Vec<String>> {
+pub fn warnings(trials: &[Trial]) -> Vec<Vec<String>> {
     let distances: Vec<Distance> = trials.iter().map(Distance::of).collect();
     let first = distances.first();
     let is_one = distances.iter().all(|other| first.is_none_or(|first| first.is_as(*other)));

@@ -180,7 +180,7 @@ impl UntilDecided {
 
     /// Whether an earlier version, which asked nothing of rare runs, stopped after the last whole block of
     /// `trials`.
-    pub(crate) fn stopped_earlier(&self, trials: &[Trial]) -> bool {
+    pub fn stopped_earlier(&self, trials: &[Trial]) -> bool {
         let blocks = trials.iter().map(|trial| trial.block).max().unwrap_or(0);
         blocks >= blocks::LEAST_BLOCKS
             && self.pairings.iter().all(|pairing| pairing.was_settled(trials, &self.rule))

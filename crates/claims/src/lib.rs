@@ -21,7 +21,6 @@ pub mod setting;
 pub mod settle;
 mod unlike;
 mod unresolved;
-pub mod verify;
 pub mod words;
 
 use fwdlab_results::Results;

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output, Stdio};
 
 use anyhow::Context as _;
-use fwdlab_claims::verify::verify;
 use fwdlab_report as report;
 use fwdlab_results::journal::{Chain, write_whole};
 use fwdlab_results::{Results, SIGNATURE_FILE};
+use fwdlab_verify::verify;
 
 use crate::{devices, output};
 

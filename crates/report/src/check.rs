@@ -8,14 +8,14 @@ use std::path::Path;
 
 use super::build::{Build, FIGURES};
 use super::notes::Notes;
-use super::profile::Profiles;
 use super::{ReportError, flame, render};
 use fwdlab_claims::Claims;
-use fwdlab_claims::verify::{Fault, Unchecked, verify};
 use fwdlab_guard::input;
+use fwdlab_profiles::Profiles;
 use fwdlab_results::{
     EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE, kept_input,
 };
+use fwdlab_verify::{Fault, Unchecked, verify};
 
 /// Files of a results directory that are not derived, beside profiles and consoles.
 const DATA: [&str; 7] = [

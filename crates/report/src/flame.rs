@@ -6,8 +6,8 @@ mod job;
 
 use super::ReportError;
 use super::build::Build;
-use super::profile::{Profile, Profiles};
 use fwdlab_claims::claim::{Claims, VerdictClaim};
+use fwdlab_profiles::{Profile, Profiles};
 pub(crate) use job::Job;
 
 /// Most bytes that all flame graphs take inside the page.

@@ -11,7 +11,6 @@
 mod axis;
 mod block;
 mod build;
-mod changes;
 mod chart;
 mod check;
 mod drawings;
@@ -24,7 +23,6 @@ mod listing;
 mod markdown;
 mod netbenches;
 mod notes;
-mod profile;
 mod prose;
 mod render;
 mod sections;

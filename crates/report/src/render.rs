@@ -5,18 +5,17 @@ use std::path::Path;
 
 use super::block::Part;
 use super::build::{Build, FIGURES};
-use super::changes::changes;
 use super::drawings::{Drawings, curves_that_decide};
 use super::flame;
 use super::html::{self, Controls, Page, Toggle};
 use super::notes::Notes;
-use super::profile::Profiles;
 use super::sections::{Rendering, SECTIONS, Section, parts};
 use super::source::{Extras, Source};
 use super::terminal::{message, screen};
 use super::{ReportError, chart, links, markdown, netbenches};
 use fwdlab_claims::Claims;
 use fwdlab_figures::{self as figure, Chart, Room};
+use fwdlab_profiles::{Profiles, changes};
 use fwdlab_results::{EXPERIMENT_FILE, JOURNAL_FILE, Metric, Results};
 
 /// What the results say, checked against the trials.

@@ -3,10 +3,10 @@
 use fwdlab_claims::claim::{Cell, Claims};
 use fwdlab_results::Results;
 
-use super::changes::Changes;
 use super::drawings::Drawings;
 use super::flame::Flames;
 use super::notes::Notes;
+use fwdlab_profiles::Changes;
 
 /// The claims, and what a report holds beside them.
 #[derive(Clone, Copy)]

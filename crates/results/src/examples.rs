@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Busy, Campaign, Checks, Family, Grouping, Interval, LimitedBy, Measured, SCHEMA, Status,
-    Steady, Trial, TrialOrder,
+    Busy, Campaign, Checks, Family, Grouping, Interval, LimitedBy, Measured, Results, SCHEMA,
+    Status, Steady, Trial, TrialOrder,
 };
 
 /// A campaign of two variants, one traffic and two blocks.
@@ -70,6 +70,23 @@ pub fn trial(place: usize) -> Trial {
         }),
         rate_pps: Some(3_989_202.16),
         measured: measured(),
+    }
+}
+
+/// The campaign with its trials, in no directory and without an end.
+pub fn results() -> Results {
+    let campaign = campaign();
+    Results {
+        sequence: campaign.trials.clone(),
+        trials: (0..campaign.trials.len()).map(trial).collect(),
+        campaign,
+        dir: std::path::PathBuf::new(),
+        known: Vec::new(),
+        repeated: Vec::new(),
+        resumed: Vec::new(),
+        finished: None,
+        is_torn: false,
+        changed: None,
     }
 }
 

@@ -421,7 +421,7 @@ fn each_block_runs_in_a_process_of_its_own_and_a_resumed_one_in_another() {
     assert_eq!(processes(&results), [(1, 1), (1, 1), (2, 2), (2, 3), (3, 4), (3, 4)]);
     // A trial that says another process, or none, is found.
     let doubts = |results: &Results| {
-        let faults = fwdlab_claims::verify::verify(results).expect("readable results").faults;
+        let faults = fwdlab_verify::verify(results).expect("readable results").faults;
         faults.iter().filter(|fault| fault.to_string().contains("process")).count()
     };
     assert_eq!(doubts(&results), 0);

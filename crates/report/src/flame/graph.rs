@@ -5,8 +5,8 @@ use inferno::flamegraph::{self, Options};
 
 use super::Job;
 use crate::ReportError;
-use crate::profile::Profile;
 use fwdlab_figures::FigureError;
+use fwdlab_profiles::Profile;
 
 /// Draws a graph, without frames narrower than so many per cent.
 pub fn svg(job: &Job<'_>, narrowest: f64) -> Result<String, ReportError> {

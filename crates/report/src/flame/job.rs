@@ -1,6 +1,6 @@
 //! A flame graph to be drawn.
 
-use crate::profile::Profile;
+use fwdlab_profiles::Profile;
 
 /// A flame graph to be drawn: of a profile, or of what changed since another.
 pub(crate) struct Job<'a> {

@@ -1,8 +1,8 @@
 //! Where the change is: functions that cost more or less than the baseline's.
 
 use crate::block::{Block, Item, Scope};
-use crate::changes::{Changes, note};
 use crate::source::Source;
+use fwdlab_profiles::{Changes, note};
 
 /// A sentence and a table for each pair of profiles.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {

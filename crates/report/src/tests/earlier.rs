@@ -1,8 +1,8 @@
 //! Campaigns that ended when they were decided, by the rule of an earlier version.
 
 use super::{directory, example};
-use fwdlab_claims::verify::{Fault, Unchecked, verify};
 use fwdlab_results::{Results, environment};
+use fwdlab_verify::{Fault, Unchecked, verify};
 
 /// What `report --check` says of the end.
 #[derive(Debug, PartialEq)]

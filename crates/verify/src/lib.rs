@@ -5,6 +5,9 @@
 //! machine knew (a count, a proof, a doubt of the device) cannot be computed again; the chain of
 //! hashes says whether it was changed since.
 
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
 mod end;
 mod fault;
 mod plan;
@@ -17,8 +20,8 @@ pub use verified::Verified;
 
 use std::path::Path;
 
-use crate::setting::read_if_present;
-use crate::{ClaimsError, comparable};
+use fwdlab_claims::setting::read_if_present;
+use fwdlab_claims::{ClaimsError, comparable};
 use fwdlab_experiment::{Experiment, Head, inputs};
 use fwdlab_results::environment::{ENVIRONMENT_FILE, Environment};
 use fwdlab_results::journal::Chain;

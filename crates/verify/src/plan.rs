@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::fault::Fault;
-use crate::order;
+use crate::fault::Fault;
+use fwdlab_claims::order;
 use fwdlab_experiment::Experiment;
 use fwdlab_results::journal::seconds_of_stamp;
 use fwdlab_results::{Campaign, ORDER_VERSION, Results, Trial, TruthKind};
 
 /// How a fixed number of blocks ends.
-pub(super) const ALL_RUN: &str = "all blocks run";
+pub(crate) const ALL_RUN: &str = "all blocks run";
 
 /// What the campaign's record and the experiment file say differently.
-pub(super) fn campaign(campaign: &Campaign, experiment: &Experiment) -> Vec<Fault> {
+pub(crate) fn campaign(campaign: &Campaign, experiment: &Experiment) -> Vec<Fault> {
     let Experiment { blocks, .. } = experiment;
     let names = |list: Vec<&str>| list.join(", ");
     let variants = experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
@@ -53,7 +53,7 @@ fn unproven(campaign: &Campaign) -> Option<(&'static str, String, String)> {
 }
 
 /// Whether the plan is that of the seed, the trials stand in its order, and none is missing.
-pub(super) fn order(results: &Results) -> Vec<Fault> {
+pub(crate) fn order(results: &Results) -> Vec<Fault> {
     let campaign = &results.campaign;
     let per_block = campaign.variants.len() * campaign.traffics.len();
     let mut faults: Vec<Fault> = Vec::new();

@@ -10,7 +10,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::ReportError;
 use fwdlab_claims::ClaimsError;
 use fwdlab_claims::claim::{Cell, Claims};
 use fwdlab_claims::setting::read_if_present;
@@ -48,7 +47,7 @@ impl Profiles {
     ///
     /// # Errors
     /// When a file exists and cannot be read, or its description is no JSON.
-    pub fn read(dir: &Path, claims: &Claims) -> Result<Self, ReportError> {
+    pub fn read(dir: &Path, claims: &Claims) -> Result<Self, ClaimsError> {
         let place = dir.join("profiles");
         let mut files = folded_files(&place)?;
         let mut profiles = Self::default();
@@ -90,7 +89,6 @@ impl Profile {
     }
 
     /// The stacks as lines of a `.folded` file.
-    #[cfg(feature = "flame")]
     pub fn lines(&self) -> Vec<String> {
         self.stacks.iter().map(|(stack, n)| format!("{stack} {n}")).collect()
     }
@@ -148,15 +146,15 @@ fn idle(stacks: &Stacks) -> u64 {
 const MOST_BYTES: u64 = 256 * fwdlab_guard::MIB;
 
 /// Names, without their ending, of the `.folded` files.
-fn folded_files(place: &Path) -> Result<BTreeSet<String>, ReportError> {
+fn folded_files(place: &Path) -> Result<BTreeSet<String>, ClaimsError> {
     let entries = match fs::read_dir(place) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
-        Err(e) => return Err(ReportError::io("read", place)(e)),
+        Err(e) => return Err(ClaimsError::io("read", place)(e)),
     };
     let mut found = BTreeSet::new();
     for entry in entries {
-        let name = entry.map_err(ReportError::io("read", place))?.file_name();
+        let name = entry.map_err(ClaimsError::io("read", place))?.file_name();
         if let Some(name) = name.to_str().and_then(|n| n.strip_suffix(".folded")) {
             found.insert(name.to_owned());
         }
@@ -168,10 +166,10 @@ fn read(
     place: &Path,
     name: &str,
     (cell, tick): (&Cell, Tick),
-) -> Result<Result<Profile, String>, ReportError> {
+) -> Result<Result<Profile, String>, ClaimsError> {
     let path = place.join(format!("{name}.folded"));
     let text =
-        fwdlab_guard::input::text(&path, MOST_BYTES).map_err(ReportError::io("read", &path))?;
+        fwdlab_guard::input::text(&path, MOST_BYTES).map_err(ClaimsError::io("read", &path))?;
     let path = place.join(format!("{name}.json"));
     let taken: Taken = match read_if_present(&path)? {
         Some(json) => serde_json::from_str(&json)

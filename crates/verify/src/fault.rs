@@ -258,7 +258,7 @@ impl fmt::Display for Fault {
 }
 
 /// Those doubts that are due and that the trial does not carry.
-pub(super) fn lacks(trial: &Trial, due: Vec<String>) -> Vec<Fault> {
+pub(crate) fn lacks(trial: &Trial, due: Vec<String>) -> Vec<Fault> {
     let gone = due.into_iter().filter(|text| !trial.measured.warnings.contains(text));
     gone.map(|text| Fault::Warning { trial: trial.id.clone(), text }).collect()
 }

@@ -1,6 +1,6 @@
 //! What came of a verification.
 
-use super::fault::{Fault, Unchecked};
+use crate::fault::{Fault, Unchecked};
 
 /// What came of a verification.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use super::fault::{Fault, lacks};
-use crate::comparable;
+use crate::fault::{Fault, lacks};
+use fwdlab_claims::comparable;
 use fwdlab_results::journal::seconds_of_stamp;
 use fwdlab_results::{Ledger, Results, Trial};
 
@@ -18,7 +18,7 @@ const MOST_BEFORE_MS: f64 = 600_000.0;
 const MOST_PPS: f64 = 1e10;
 
 /// What cannot be in `results`, in running order.
-pub(super) fn faults(results: &Results) -> Vec<Fault> {
+pub(crate) fn faults(results: &Results) -> Vec<Fault> {
     let campaign = &results.campaign;
     // A clock that counts instructions gives the same figures again and again, and no time.
     if campaign.order_version < SINCE || !campaign.tick().is_nanosecond() {
@@ -225,13 +225,7 @@ mod tests {
             campaign: Campaign { order_version: SINCE, blocks_per_process, ..campaign },
             sequence: trials.iter().map(|trial| trial.id.clone()).collect(),
             trials,
-            dir: std::path::PathBuf::new(),
-            known: Vec::new(),
-            repeated: Vec::new(),
-            resumed: Vec::new(),
-            finished: None,
-            is_torn: false,
-            changed: None,
+            ..examples::results()
         }
     }
 

@@ -1,17 +1,17 @@
 //! How a campaign ended, and on what it ran.
 
-use super::Verified;
-use super::fault::{Fault, Unchecked};
-use super::plan::ALL_RUN;
-use crate::ClaimsError;
-use crate::decided::{Look, UntilDecided};
+use crate::Verified;
+use crate::fault::{Fault, Unchecked};
+use crate::plan::ALL_RUN;
+use fwdlab_claims::ClaimsError;
+use fwdlab_claims::decided::{Look, UntilDecided};
 use fwdlab_results::environment;
 use fwdlab_results::journal::{Chain, Seal};
 use fwdlab_results::{Results, Trial};
 
 /// Whether the end is there, as it was written, and where the rule of the campaign has it; whether
 /// what it ran on is what it said at the beginning.
-pub(super) fn verify(results: &Results, verified: &mut Verified) -> Result<(), ClaimsError> {
+pub(crate) fn verify(results: &Results, verified: &mut Verified) -> Result<(), ClaimsError> {
     let recorded = &results.campaign.environment_sha256;
     let found = environment::sha256(&results.dir)?;
     match (recorded, &found) {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::fault::Fault;
-use crate::judge::steady_rates;
-use crate::known;
-use crate::settle::settle;
+use crate::fault::Fault;
+use fwdlab_claims::judge::steady_rates;
+use fwdlab_claims::known;
+use fwdlab_claims::settle::settle;
 use fwdlab_experiment::{Experiment, Traffic};
 use fwdlab_results::{Campaign, Interval, Measured, Steady, Trial, TruthKind};
 
@@ -14,7 +14,7 @@ use fwdlab_results::{Campaign, Interval, Measured, Steady, Trial, TruthKind};
 const TOLERANCE: f64 = 1e-6;
 
 /// What a trial records otherwise than its plan and its counts give.
-pub(super) fn figures(
+pub(crate) fn figures(
     trial: &Trial,
     (experiment, campaign): (Option<&Experiment>, &Campaign),
 ) -> Vec<Fault> {
@@ -38,7 +38,7 @@ pub(super) fn figures(
 }
 
 /// Published runs: the rate is the median of the window that was recorded.
-pub(super) fn published(trial: &Trial) -> Vec<Fault> {
+pub(crate) fn published(trial: &Trial) -> Vec<Fault> {
     if !trial.is_ok() {
         return Vec::new();
     }

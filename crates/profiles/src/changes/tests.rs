@@ -1,14 +1,32 @@
 //! Planted changes are found, and nothing else.
 
 use super::*;
-use crate::tests::example;
 use fwdlab_claims::claims;
 use fwdlab_results::profile::Stacks;
+use fwdlab_results::{Results, Trial, examples};
+
+/// A campaign of eight blocks whose variant is a tenth slower.
+fn results() -> Results {
+    let trial = |block: u32, place: usize| {
+        let mut trial = examples::trial(place);
+        (trial.block, trial.id) = (block, format!("b{block:02}-inet-{}", trial.variant));
+        trial.rate_pps = Some([1e6, 0.9e6][place] + f64::from(block * 7 % 5));
+        trial
+    };
+    let trials: Vec<Trial> = (1..=8).flat_map(|block| [0, 1].map(|k| trial(block, k))).collect();
+    let sequence: Vec<String> = trials.iter().map(|trial| trial.id.clone()).collect();
+    let example = examples::results();
+    let campaign = fwdlab_results::Campaign {
+        blocks: 8,
+        trials: sequence.clone(),
+        ..example.campaign.clone()
+    };
+    Results { campaign, sequence, trials, ..example }
+}
 
 /// The verdict of a made-up campaign, about instructions.
 fn verdict(word: &str) -> VerdictClaim {
-    let results = example::results(&example::TWO, 8);
-    let mut all = claims(&results).unwrap().verdicts;
+    let mut all = claims(&results()).unwrap().verdicts;
     let mut own = all.swap_remove(0);
     own.tick = Tick::Instruction;
     own.margin = 0.02;
