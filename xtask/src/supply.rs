@@ -92,7 +92,8 @@ fn advisories(root: &Path) -> Result<Option<String>> {
 
 /// Whether `cargo deny` has nothing to look a package up in, rather than something to say of one.
 fn is_without_database(said: &str) -> bool {
-    said.contains("advisory database") && !said.contains("RUSTSEC-") && !said.contains("yanked")
+    let lacks = said.contains("advisory database") || said.contains("FETCH_HEAD");
+    lacks && !said.contains("RUSTSEC-") && !said.contains("yanked")
 }
 
 /// A package of others.
@@ -224,6 +225,18 @@ mod tests {
         for bad in ["", "GPL-3.0", "MIT AND GPL-3.0", "(Apache-2.0 OR GPL-2.0) AND MIT"] {
             assert!(!rules.is_allowed(bad), "{bad}");
         }
+    }
+
+    /// Words of cargo-deny 0.20 without a network; they failed the whole.
+    #[test]
+    fn a_database_that_is_not_at_hand_is_no_advisory() {
+        for said in [
+            "[ERROR] failed to fetch advisory database https://x: failed to clone",
+            "[ERROR] failed to get 'FETCH_HEAD' metadata: failed to get HEAD timestamp",
+        ] {
+            assert!(is_without_database(said), "{said}");
+        }
+        assert!(!is_without_database("error[vulnerability]: bad\n ID: RUSTSEC-2026-0001"));
     }
 
     #[test]

@@ -33,7 +33,11 @@ pub struct Args {
 
 /// Understands the name of a device to begin with.
 fn starts() -> impl TypedValueParser<Value = &'static Start> {
-    let values = STARTS.iter().map(|start| PossibleValue::new(start.device).help(start.about));
+    let about = |start: &Start| match devices::named(start.device) {
+        Some(_) => start.about.to_owned(),
+        None => format!("{}; left out of this build: {}", start.about, features::REMEDY),
+    };
+    let values = STARTS.iter().map(|start| PossibleValue::new(start.device).help(about(start)));
     PossibleValuesParser::new(values).try_map(|name| named(&name))
 }
 

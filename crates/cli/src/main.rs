@@ -51,7 +51,10 @@ mod trees;
 #[cfg(target_os = "linux")]
 mod unlock;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
+use fwdlab_experiment::Problems;
+use fwdlab_experiment::fields::nearest;
 use std::process::ExitCode;
 
 /// What exit codes mean; docs/ci.md has the same table.
@@ -170,7 +173,7 @@ impl Command {
 }
 
 fn main() -> ExitCode {
-    let command = Cli::parse().command;
+    let command = Cli::try_parse().unwrap_or_else(|error| with_the_nearest(error).exit()).command;
     if !command.is_part_of_another() {
         devices::tidy();
     }
@@ -183,10 +186,29 @@ fn main() -> ExitCode {
     }
 }
 
+/// An error about an unknown command names the nearest one; clap finds none for two letters that changed
+/// places in a short word.
+fn with_the_nearest(mut error: clap::Error) -> clap::Error {
+    let ContextValue::String(word) =
+        error.get(ContextKind::InvalidSubcommand).cloned().unwrap_or(ContextValue::None)
+    else {
+        return error;
+    };
+    if error.get(ContextKind::SuggestedSubcommand).is_none() {
+        let program = Cli::command();
+        let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
+        if let Some(near) = nearest(&word, shown.map(clap::Command::get_name)) {
+            let near = ContextValue::Strings(vec![near.to_owned()]);
+            error.insert(ContextKind::SuggestedSubcommand, near);
+        }
+    }
+    error
+}
+
 /// An error with its causes, those left out that its words name already.
 fn in_words(error: &anyhow::Error) -> String {
     let mut text = String::new();
-    for cause in error.chain().map(ToString::to_string) {
+    for cause in error.chain().map(pictured) {
         if text.is_empty() {
             text = cause;
         } else if !text.contains(&cause) {
@@ -194,6 +216,16 @@ fn in_words(error: &anyhow::Error) -> String {
         }
     }
     text
+}
+
+/// A cause in its words; problems of a file with the lines where they are.
+fn pictured(cause: &(dyn std::error::Error + 'static)) -> String {
+    let problems = match cause.downcast_ref() {
+        Some(fwdlab_experiment::Error::Experiment(problems)) => Some(problems),
+        _ => cause.downcast_ref(),
+    };
+    let pictured = |problems: &Problems| problems.pictured(output::width());
+    problems.map_or_else(|| cause.to_string(), pictured)
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {

@@ -18,13 +18,8 @@ pub struct Bar {
     is_quiet: bool,
     /// Lines are wanted, and when the last was printed.
     lines: Option<Instant>,
-    /// It has been said that all are done; those that run again say so no more.
-    is_end_said: bool,
     started: Instant,
-    /// Trials recorded before this run began; nothing before its first trial.
-    done_before: Option<usize>,
-    done: usize,
-    total: usize,
+    count: Count,
     rate_pps: f64,
     /// The comparisons of which it has been said why the campaign goes on.
     open: Vec<String>,
@@ -46,11 +41,8 @@ impl Bar {
             bar,
             is_quiet,
             lines,
-            is_end_said: false,
             started: Instant::now(),
-            done_before: None,
-            done: 0,
-            total: 1,
+            count: Count::default(),
             rate_pps: 0.0,
             open: Vec::new(),
         }
@@ -69,43 +61,85 @@ impl Bar {
 
     /// Says how far it is, where there is no bar.
     fn line(&mut self) {
-        let is_last = self.done == self.total;
-        let is_due = |last: &Instant| (is_last && !self.is_end_said) || last.elapsed() >= PAUSE;
+        let is_due = |last: &Instant| self.count.is_end_news() || last.elapsed() >= PAUSE;
         let Some(last) = self.lines.filter(is_due) else {
             return;
         };
-        self.is_end_said |= is_last;
-        let left = self.time_left().filter(|_| !is_last);
+        let left = self.time_left().filter(|_| !self.count.is_end());
         let left = left.map_or_else(String::new, |left| format!(", {} s left", left.as_secs()));
-        fwdlab_guard::say!(
-            "{} of {} trials after {} s{left}",
-            self.done,
-            self.total,
-            self.started.elapsed().as_secs()
-        );
+        let seconds = self.started.elapsed().as_secs();
+        fwdlab_guard::say!("{} after {seconds} s{left}", self.count.words());
+        self.count.ends_said = if self.count.is_end() { self.count.total } else { 0 };
         self.lines = Some(last + last.elapsed());
     }
 
     /// Trials still to run, times what one has taken so far.
     fn time_left(&self) -> Option<Duration> {
-        // A trial that runs again takes the count back, so that neither difference is certain.
-        let measured = self.done.checked_sub(self.done_before?)?;
-        let measured = u32::try_from(measured).ok().filter(|&n| n > 0)?;
-        let left = u32::try_from(self.total.checked_sub(self.done)?).ok()?;
+        let measured = u32::try_from(self.count.measured()?).ok().filter(|&n| n > 0)?;
+        let left = u32::try_from(self.count.total.checked_sub(self.count.done)?).ok()?;
         Some(self.started.elapsed() / measured * left)
+    }
+}
+
+/// How far a campaign is. A trial that runs again is one more on both sides, so that nothing counts back.
+#[derive(Default)]
+struct Count {
+    /// Trials recorded before this run began; nothing before its first trial.
+    before: Option<usize>,
+    done: usize,
+    total: usize,
+    again: usize,
+    /// The first place in the plan at which no trial has begun.
+    reached: usize,
+    /// Of how many it has been said that all are done.
+    ends_said: usize,
+}
+
+impl Count {
+    /// Another trial begins: each that began before it has run, recorded yet or not.
+    fn starts(&mut self, upcoming: &Upcoming<'_>) {
+        self.before.get_or_insert(upcoming.done);
+        self.again += usize::from(upcoming.done < self.reached);
+        self.reached = self.reached.max(upcoming.done + 1);
+        self.done = self.reached + self.again - 1;
+        self.total = upcoming.total + self.again;
+    }
+
+    /// A trial is recorded, which is when none runs.
+    fn ends(&mut self) {
+        self.done = self.reached + self.again;
+    }
+
+    fn measured(&self) -> Option<usize> {
+        self.done.checked_sub(self.before?)
+    }
+
+    fn is_end(&self) -> bool {
+        self.done == self.total
+    }
+
+    /// Whether it is to be said that all are done.
+    fn is_end_news(&self) -> bool {
+        self.is_end() && self.ends_said != self.total
+    }
+
+    fn words(&self) -> String {
+        let again = match self.again {
+            0 => String::new(),
+            again => format!(" ({again} again)"),
+        };
+        format!("{} of {} trials{again}", self.done, self.total)
     }
 }
 
 impl Observer for Bar {
     fn starts(&mut self, upcoming: &Upcoming<'_>) {
-        if self.done_before.is_none() {
-            self.done_before = Some(upcoming.done);
+        if self.count.before.is_none() {
             self.started = Instant::now();
         }
-        self.done = upcoming.done;
-        self.total = upcoming.total;
-        self.bar.set_length(upcoming.total as u64);
-        self.bar.set_position(upcoming.done as u64);
+        self.count.starts(upcoming);
+        self.bar.set_length(self.count.total as u64);
+        self.bar.set_position(self.count.done as u64);
         self.message(upcoming.id);
     }
 
@@ -115,8 +149,8 @@ impl Observer for Bar {
     }
 
     fn ends(&mut self, trial: &Trial) {
-        self.done = (self.done + 1).min(self.total);
-        self.bar.set_position(self.done as u64);
+        self.count.ends();
+        self.bar.set_position(self.count.done as u64);
         self.line();
         if trial.status == Status::Failed {
             let reason = trial.reason.as_deref().unwrap_or("no reason recorded");
@@ -143,14 +177,28 @@ impl Drop for Bar {
 mod tests {
     use super::*;
 
+    /// 48 trials, of which three run again at the end: the bar went back to 45.
     #[test]
-    fn a_trial_that_runs_again_takes_the_count_back() {
-        let mut bar = Bar::new(true);
-        for done in [3, 4, 3, 5, 4, 6] {
-            bar.starts(&Upcoming { id: "b01-inet-one", done, total: 6 });
-            assert_eq!(bar.done_before, Some(3));
+    fn a_trial_that_runs_again_never_takes_the_count_back() {
+        let mut count = Count::default();
+        let mut seen = Vec::new();
+        // A block of four that was resumed at its third, two of which run again before any is recorded.
+        for place in [6, 7, 6, 7] {
+            count.starts(&Upcoming { id: "x", done: place, total: 10 });
+            seen.push(count.done);
         }
-        bar.starts(&Upcoming { id: "b01-inet-one", done: 2, total: 6 });
-        assert_eq!(bar.time_left(), None);
+        for _ in 0..2 {
+            count.ends();
+            seen.push(count.done);
+        }
+        assert_eq!(count.words(), "10 of 12 trials (2 again)");
+        for place in [8, 9, 9] {
+            count.starts(&Upcoming { id: "x", done: place, total: 10 });
+            seen.push(count.done);
+        }
+        count.ends();
+        assert!(seen.is_sorted(), "{seen:?}");
+        assert_eq!((count.measured(), count.is_end()), (Some(7), true));
+        assert_eq!(count.words(), "13 of 13 trials (3 again)");
     }
 }

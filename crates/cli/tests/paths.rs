@@ -130,7 +130,9 @@ fn the_program_says_what_it_is_and_documents_itself() {
 #[test]
 fn wrong_arguments_get_the_right_remedy() {
     let lab = Lab::new(EXPERIMENT);
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 11] = [
+        (&["rnu", "short.toml"], "a similar subcommand exists: 'run'"),
+        (&["run", "short.toml", "--lbocks", "3"], "a similar argument exists: '--blocks'"),
         (&["run", "short.toml", "--fail-on", "sloer"], "a similar value exists: 'slower'"),
         (&["run", "short.toml", "--blocks", "0"], "write blocks = 8"),
         (&["run", "short.toml", "--duration", "2"], "write a number and ms, s or m"),

@@ -54,6 +54,9 @@ fn what_this_build_left_out_is_named_and_its_tests_are_skipped() {
     let said = text(&doctor.stdout);
     let is_left_out = said.contains("left out of this build") && said.contains("device = \"vm\"");
     assert_eq!(is_left_out, cfg!(not(feature = "vm")), "{said}");
+    let help = text(&Lab::new(EXPERIMENT).fwdlab(&["init", "--help"]).stdout);
+    let is_named = help.contains("left out of this build");
+    assert_eq!(is_named, cfg!(not(feature = "vm")), "{help}");
     for program in ["vm", "freebsd"] {
         if cfg!(not(feature = "vm")) {
             eprintln!("SKIPPED {program}: left out of this build (--features vm)");

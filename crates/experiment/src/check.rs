@@ -203,7 +203,8 @@ pub(super) fn reachable(
                              kind = \"tcp\""
                         }
                     },
-                    "add one to [routes] static, or allow = [\"no-route\"] if drops are wanted",
+                    "add one to [routes] static, name a table there with file = \"FILE\", or \
+                     allow = [\"no-route\"] if drops are wanted",
                 );
                 complaints.add(&place.destination, &place.field, complaint);
             }

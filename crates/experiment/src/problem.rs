@@ -4,6 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use fwdlab_guard::words::is_hidden;
+
 /// One problem of an experiment file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -20,6 +23,8 @@ pub struct Problem {
     pub wanted: String,
     /// What to do.
     pub remedy: String,
+    /// The bytes of the file that are meant, within their line.
+    pub at: Range<usize>,
 }
 
 /// All problems of an experiment file, in the order of the file.
@@ -27,6 +32,8 @@ pub struct Problem {
 pub struct Problems {
     /// The file.
     pub path: PathBuf,
+    /// Its text; empty where there is none to be shown.
+    pub text: String,
     /// The problems; never empty.
     pub list: Vec<Problem>,
 }
@@ -43,8 +50,45 @@ impl Problems {
             what: "the file cannot be understood".to_owned(),
             wanted: "an experiment".to_owned(),
             remedy: "compare it with examples/modular-fib.toml".to_owned(),
+            at: 0..0,
         };
-        Self { path: path.to_owned(), list: vec![problem] }
+        Self { path: path.to_owned(), text: String::new(), list: vec![problem] }
+    }
+
+    /// The problems for a person at a terminal of this many columns: below each its line, with what is
+    /// meant marked. Characters that could command the terminal are replaced.
+    pub fn pictured(&self, columns: usize) -> String {
+        let renderer = Renderer::plain().term_width(columns);
+        let mut out = String::new();
+        for problem in &self.list {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&problem.line_of(&self.path));
+            if problem.at.is_empty() {
+                continue;
+            }
+            let mark = AnnotationKind::Primary.span(problem.at.clone());
+            let source = Snippet::source(self.text.as_str()).annotation(mark);
+            let picture = renderer.render(&[Group::with_level(Level::ERROR).element(source)]);
+            for line in picture.lines() {
+                out.push('\n');
+                // What the library leaves as it is; a mark stays below its word.
+                out.extend(
+                    line.trim_end().chars().map(|c| if is_hidden(c) { '\u{fffd}' } else { c }),
+                );
+            }
+        }
+        out
+    }
+}
+
+impl Problem {
+    /// The problem on one line, as editors understand it.
+    fn line_of(&self, path: &Path) -> String {
+        let Self { line, column, field, what, wanted, remedy, .. } = self;
+        let field = if field.is_empty() { String::new() } else { format!("{field}: ") };
+        format!("{}:{line}:{column}: {field}{what}; wanted {wanted}; {remedy}", path.display())
     }
 }
 
@@ -56,12 +100,7 @@ impl fmt::Display for Problems {
             if index > 0 {
                 f.write_str("\n")?;
             }
-            let Problem { line, column, field, what, wanted, remedy } = problem;
-            write!(f, "{}:{line}:{column}: ", self.path.display())?;
-            if !field.is_empty() {
-                write!(f, "{field}: ")?;
-            }
-            write!(f, "{what}; wanted {wanted}; {remedy}")?;
+            f.write_str(&problem.line_of(&self.path))?;
         }
         Ok(())
     }
@@ -106,7 +145,9 @@ impl<'t> Complaints<'t> {
         let (line, column) = line_and_column(self.text, at.start);
         let Complaint { what, wanted, remedy } = complaint;
         let field = field.to_owned();
-        self.list.push((at.start, Problem { line, column, field, what, wanted, remedy }));
+        let within = within_a_line(self.text, at);
+        let problem = Problem { line, column, field, what, wanted, remedy, at: within };
+        self.list.push((at.start, problem));
     }
 
     /// Takes the value out of a result and adds the problem that stands in
@@ -132,8 +173,19 @@ impl<'t> Complaints<'t> {
         }
         self.list.sort_by_key(|(start, _)| *start);
         let list = self.list.into_iter().map(|(_, problem)| problem).collect();
-        Some(Problems { path: path.to_owned(), list })
+        Some(Problems { path: path.to_owned(), text: self.text.to_owned(), list })
     }
+}
+
+/// The part of `at` that lies in its first line; nothing of an empty line.
+fn within_a_line(text: &str, at: &Range<usize>) -> Range<usize> {
+    let rest = text.get(at.start..).unwrap_or_default();
+    let line = rest.split('\n').next().unwrap_or_default().trim_end().len();
+    // A place between two characters is the one behind it.
+    let least = rest.chars().next().map_or(0, char::len_utf8);
+    let len = at.len().max(least).min(line);
+    let end = (at.start + len..=at.start + line).find(|&end| text.is_char_boundary(end));
+    at.start..end.unwrap_or(at.start)
 }
 
 /// Line and column, both from 1, of the byte `offset`; the column counts

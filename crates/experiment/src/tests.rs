@@ -200,3 +200,17 @@ fn words_of_others_are_those_that_a_variant_leaves_alone() {
     };
     assert_eq!((words(0), words(1), words(2)), (vec!["w", "x.y", "x.z"], vec!["w"], vec!["x.z"]));
 }
+
+/// Positions are numbers for editors, and a picture for people.
+#[test]
+fn a_problem_is_shown_where_it_is_and_commands_no_terminal() {
+    let text =
+        "title = \"x\"\nnonsense = \"\u{202e}\u{9b}\" # \u{200f}\nblocks = \"nothing\" # \u{e4}\n";
+    let problems = Experiment::parse(Path::new("a.toml"), text, &[&Anything]).unwrap_err();
+    let shown = problems.pictured(80);
+    assert!(shown.contains("\n3 | blocks = \"nothing\" #"), "{shown}");
+    let mark = shown.lines().find(|line| line.contains("^^^^^^^^^")).expect("a mark");
+    assert_eq!(mark.trim_end(), format!("  | {}{}", " ".repeat(9), "^".repeat(9)), "{shown}");
+    assert!(!shown.contains(['\u{9b}', '\u{202e}', '\u{200f}']), "{shown}");
+    assert_eq!(problems.to_string().lines().count(), problems.list.len(), "{problems}");
+}

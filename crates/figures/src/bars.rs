@@ -84,9 +84,11 @@ impl Layout {
 
     /// The value in the unit of the axis.
     fn figure(&self, value: f64) -> String {
-        match self.metric {
-            Metric::Cost => format!("{value:.1}"),
-            _ => format!("{:.3}", value / self.unit),
+        match value / self.unit {
+            _ if self.metric == Metric::Cost => format!("{value:.1}"),
+            // Six digits of each bar run into each other, and nobody measures so well.
+            scaled if scaled >= 99.95 => format!("{scaled:.1}"),
+            scaled => format!("{scaled:.3}"),
         }
     }
 
@@ -420,6 +422,25 @@ mod tests {
         };
         // a column of 105 px, with 14 characters of 7.2 px and with 13
         assert!(!wide("+18.8 % slower") && wide("+8.8 % slower"));
+    }
+
+    /// "788.584655.316" stood above two bars of a chart of eight traffics.
+    #[test]
+    fn figures_of_neighbours_do_not_touch() {
+        let mut chart = chart(&["a", "b"]);
+        let summary = crate::Summary { minimum: 5e5, median: 688_584.1, maximum: 7e5 };
+        for series in &mut chart.traffics[0].series {
+            series.summary = Some(summary);
+            let (trial, hover) = (String::new(), String::new());
+            series.dots = vec![crate::Dot { trial, block: 1, order: 1, value: 7e5, hover }];
+        }
+        for name in ["128", "256", "512", "1024", "1280", "1518", "imix"] {
+            let other = TrafficSeries { traffic: name.into(), ..chart.traffics[0].clone() };
+            chart.traffics.push(other);
+        }
+        let document = bars(&chart).into_document("t", "");
+        assert_eq!(document.matches(">688.6</text>").count(), 16, "{document:.3000}");
+        assert!(document.contains("thousand frames/s"), "{document:.3000}");
     }
 
     #[test]

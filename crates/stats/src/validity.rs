@@ -328,7 +328,9 @@ impl Finding {
                 "take the directory again from where it was measured, or measure again; `fwdlab report \
                  --check` names all that does not agree"
             }
-            Self::NotComputable { .. } => "run more blocks, and run failed trials again",
+            Self::NotComputable { .. } => {
+                "run more blocks; `fwdlab run --retry-failed` runs trials again that FAILED"
+            }
         }
     }
 }

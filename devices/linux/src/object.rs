@@ -78,6 +78,7 @@ fn load(bytes: &[u8], ports: [u32; 2]) -> Result<Object, String> {
         .collect();
     let (name, program) = match &mut programs[..] {
         [(name, program)] => (name.to_owned(), program),
+        [] => return Err("it has no XDP program, which stands in a section \"xdp\"".to_owned()),
         others => {
             let names: Vec<&str> = others.iter().map(|(name, _)| *name).collect();
             return Err(format!(

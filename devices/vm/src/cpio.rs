@@ -1,10 +1,12 @@
 //! Writes a cpio archive in the "newc" format, which Linux unpacks as its first file system
-//! (Documentation/driver-api/early-userspace/buffer-format.rst): 110 bytes of header in
-//! hexadecimal, the name, the data, both padded to 4 bytes.
+//! (Documentation/driver-api/early-userspace/buffer-format.rst), with the directories that it needs.
 //!
 //! Times, owners and inode numbers are fixed, so that the same files give the same bytes.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
+
+use ::cpio::newc::{Builder, trailer};
 
 const DIRECTORY: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
@@ -42,7 +44,7 @@ impl Archive {
 
     /// The finished archive.
     pub(super) fn finish(mut self) -> Vec<u8> {
-        self.entry("TRAILER!!!", 0, &[]);
+        trailer(&mut self.bytes).expect("invariant: memory takes every byte");
         self.bytes
     }
 
@@ -58,35 +60,11 @@ impl Archive {
     fn entry(&mut self, name: &str, mode: u32, data: &[u8]) {
         let data = &data[..data.len().min(LARGEST_FILE)];
         self.entries += 1;
-        // inode, mode, uid, gid, links, mtime, size, device (2), special device (2), name, check
-        let fields = [
-            self.entries,
-            mode,
-            0,
-            0,
-            1,
-            0,
-            data.len() as u32,
-            0,
-            0,
-            0,
-            0,
-            name.len() as u32 + 1,
-            0,
-        ];
-        self.bytes.extend_from_slice(b"070701");
-        for field in fields {
-            self.bytes.extend_from_slice(format!("{field:08x}").as_bytes());
-        }
-        self.bytes.extend_from_slice(name.as_bytes());
-        self.bytes.push(0);
-        self.pad();
-        self.bytes.extend_from_slice(data);
-        self.pad();
-    }
-
-    fn pad(&mut self) {
-        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        let entry = Builder::new(name).ino(self.entries).mode(mode);
+        let mut entry = entry.write(&mut self.bytes, data.len() as u32);
+        let written = entry.write_all(data).and_then(|()| entry.finish());
+        written
+            .expect("invariant: memory takes every byte, and there are as many as were announced");
     }
 }
 
@@ -107,22 +85,16 @@ mod tests {
         );
     }
 
-    /// Reads the archive back by the format's own rules.
-    fn names(bytes: &[u8]) -> Vec<String> {
-        let (mut names, mut at) = (Vec::new(), 0);
-        while at < bytes.len() {
-            assert_eq!(&bytes[at..at + 6], b"070701", "magic at {at}");
-            let field = |index: usize| {
-                let start = at + 6 + 8 * index;
-                let text = std::str::from_utf8(&bytes[start..start + 8]).expect("ASCII");
-                usize::from_str_radix(text, 16).expect("hexadecimal")
-            };
-            let (size, name_len) = (field(6), field(11));
-            let name = &bytes[at + 110..at + 110 + name_len - 1];
-            names.push(String::from_utf8(name.to_vec()).expect("a name"));
-            let data = (at + 110 + name_len).next_multiple_of(4);
-            at = (data + size).next_multiple_of(4);
+    /// Reads the archive back.
+    fn names(mut bytes: &[u8]) -> Vec<String> {
+        let mut names = Vec::new();
+        loop {
+            let entry = ::cpio::newc::Reader::new(bytes).expect("an entry");
+            names.push(entry.entry().name().to_owned());
+            if entry.entry().is_trailer() {
+                return names;
+            }
+            bytes = entry.finish().expect("its data");
         }
-        names
     }
 }

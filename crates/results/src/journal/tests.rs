@@ -26,7 +26,17 @@ fn time_stamps_come_back_as_seconds() {
         let stamp = utc_stamp(UNIX_EPOCH + Duration::from_secs(seconds));
         assert_eq!(seconds_of_stamp(&stamp), Some(seconds), "{stamp}");
     }
-    for text in ["", "2026-11-21", "2026-13-01T00:00:00Z", "2026-11-21T1:2Z", "x-1-1T0:0:0Z"] {
+    for text in [
+        "",
+        "2026-11-21",
+        "2026-13-01T00:00:00Z",
+        "2026-02-30T00:00:00Z",
+        "2026-11-21T1:2Z",
+        "2026-11-21T25:00:00Z",
+        "2026-11-21T13:00:00+01:00",
+        "2026-11-21T13:00:00.5Z",
+        "x-1-1T0:0:0Z",
+    ] {
         assert_eq!(seconds_of_stamp(text), None, "{text}");
     }
 }
