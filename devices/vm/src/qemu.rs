@@ -345,12 +345,16 @@ mod tests {
 
     #[test]
     fn a_clock_of_instructions_leaves_nothing_to_chance() {
-        let line = machine(GuestClock::Instructions).arguments("vmlinuz".to_owned(), "/initrd", "/console").join(" ");
+        let line = machine(GuestClock::Instructions)
+            .arguments("vmlinuz".to_owned(), "/initrd", "/console")
+            .join(" ");
         for part in ["-icount shift=0,sleep=off", "clock=vm", "-rdrand", "-seed 1", "nokaslr"] {
             assert!(line.contains(part), "{part} in {line}");
         }
         assert!(line.contains("mitigations=off -- guest"), "{line}");
-        let wall = machine(GuestClock::Wall).arguments("vmlinuz".to_owned(), "/initrd", "/console").join(" ");
+        let wall = machine(GuestClock::Wall)
+            .arguments("vmlinuz".to_owned(), "/initrd", "/console")
+            .join(" ");
         assert!(!wall.contains("icount") && !wall.contains("tsc_early_khz"), "{wall}");
         let root = Some(Path::new("a,b"));
         let start = Start::FreeBsd { board: Board::Micro, root, loaded: None };

@@ -328,3 +328,45 @@ fn file(parts: &[Part<'_>], entry: u32) -> Vec<u8> {
     head.extend(body);
     head
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A kernel of one part at this address.
+    fn kernel(address: u64) -> Vec<u8> {
+        let mut bytes = file(&[Part { place: 0, bytes: b"kernel", length: 0x2000 }], 7);
+        let part = 64 + 56;
+        bytes[part + 16..part + 24].copy_from_slice(&address.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn what_is_made_is_the_kernel_with_one_part_behind_it_that_qemu_starts() {
+        let made = of(&kernel(BASE + 0x20_0000), "").expect("a kernel");
+        let file = ElfFile64::<Endianness>::parse(&*made).expect("ELF");
+        let endian = file.endian();
+        let loads = file.elf_program_headers().iter().filter(|h| h.p_type(endian) == elf::PT_LOAD);
+        let places: Vec<u64> = loads.map(|header| header.p_paddr(endian)).collect();
+        assert_eq!(places, [0x20_0000, 0x20_2000]);
+        assert_eq!(file.elf_header().e_entry(endian), 0x20_2000 + CODE as u64);
+        let note = made.windows(4).position(|window| window == b"Xen\0").expect("a note");
+        let entry = (0x20_2000 + CODE as u64).to_le_bytes();
+        assert_eq!(made[note + 4..note + 12], entry);
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_lie_where_the_loader_puts_it_is_refused() {
+        for address in [0x20_0000, BASE - 1, BASE + MAPPED, BASE + MAPPED - 0x2000, u64::MAX] {
+            assert!(of(&kernel(address), "").is_err(), "{address:#x}");
+        }
+        assert!(of(b"\x7fELF\x02\x01\x01\x09", "").is_err());
+    }
+
+    #[test]
+    fn settings_and_options_become_the_flags_of_the_loader() {
+        assert_eq!(flags("boot_verbose=YES net.x=1 -sp"), 0x800 | 0x2 | 0x10_0000);
+        assert_eq!(flags("boot_verbose=no vfs.root.mountfrom=ufs:/dev/vtbd0"), 0);
+        assert_eq!(flags("-v boot_verbose=1"), 0x800);
+    }
+}
