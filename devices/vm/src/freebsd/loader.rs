@@ -233,7 +233,7 @@ impl Own {
         let room = (PAGE - 2) as u32;
         let words = |address: u32| address.to_le_bytes();
         // Behind all of the code of 32 bits.
-        const WIDE: usize = 122;
+        const WIDE: usize = 124;
         let code: [&[u8]; 31] = [
             &[0xfa, 0xfc],       // cli; cld
             &[0x8b, 0x73, 0x28], // mov esi, [ebx + 40]: ranges of memory, 24 bytes each
@@ -273,7 +273,11 @@ impl Own {
             &[],
         ];
         let mut all = code.concat();
-        debug_assert_eq!(all.len(), WIDE + 1);
+        assert_eq!(
+            all.len(),
+            WIDE + 1,
+            "invariant: the code of 64 bits begins where it is jumped to"
+        );
         all.extend(words(self.at(STACK)));
         all.extend([0x48, 0xb8]);
         all.extend(self.entry.to_le_bytes()); // mov rax, entry
