@@ -324,6 +324,36 @@ fn a_freebsd_kernel_that_knows_no_virtio_mmio_boots_on_a_pc_with_pci() {
 }
 
 #[test]
+fn a_freebsd_kernel_without_a_direct_start_starts_as_its_loader_starts_it() {
+    let Some(images) = images_for("a_freebsd_kernel_without_a_direct_start") else { return };
+    // The same kernel, whose note with the entry for a direct start has another owner.
+    let variants = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\nkernel = \"unnoted\"\n";
+    let lab = Lab::new(&images, "root = \"IMAGES/root.qcow2\"", variants);
+    let mut bytes = fs::read(images.join("kernel")).expect("a kernel");
+    let owner = b"Xen\0";
+    let places: Vec<usize> =
+        bytes.windows(4).enumerate().filter(|(_, w)| w == owner).map(|(at, _)| at).collect();
+    for at in places {
+        bytes[at] = b'-';
+    }
+    fs::write(lab.dir.path().join("unnoted"), bytes).expect("writable");
+    let output = lab.run();
+    let trials = lab.trials(&output);
+    assert_eq!(trials.len(), 2, "{}", words(&output));
+    for trial in &trials {
+        assert_eq!(trial.status, Status::Ok, "{:?}", trial.reason);
+        let wanted = if trial.variant == "a" { "PVH" } else { "BIOS" };
+        assert_eq!(trial.measured.proof["started as by"], wanted);
+        let found = cost(trial);
+        assert!((found / BSEARCH4 - 1.0).abs() < 0.01, "{}: {found}", trial.variant);
+    }
+    lab.edit("name = \"b\"", "name = \"b\"\nstart = \"direct\"");
+    fs::remove_dir_all(lab.dir.path().join("results")).expect("results");
+    let told = words(&lab.run());
+    assert!(told.contains("no entry for a direct start") && told.contains("short.toml:"), "{told}");
+}
+
+#[test]
 fn a_freebsd_kernel_that_hangs_is_ended_with_its_last_lines_and_a_remedy() {
     let Some(images) = images_for("a_freebsd_kernel_that_hangs") else { return };
     if !is_long("a_freebsd_kernel_that_hangs") {

@@ -10,7 +10,7 @@ use fwdlab_topology::{NFTABLES, RuleSet};
 use crate::VmError;
 use crate::captures::Replayed;
 use crate::config::{self, Needs};
-use crate::freebsd::{self, Guest, WORDS};
+use crate::freebsd::{self, Entry, Guest, WORDS};
 use crate::initramfs::Base;
 use crate::kernel::Kernel;
 use crate::qemu::Start;
@@ -51,14 +51,8 @@ impl Boot {
         let is_freebsd = freebsd::is_kernel(&kernel.image);
         check_words(variant, vm, machine, &kernel, is_freebsd)?;
         let system = if is_freebsd {
-            let root = vm.root.as_ref().map(|root| base.join(root));
-            System::FreeBsd(Guest::new(
-                (&kernel.image, kernel.modules.as_deref()),
-                root,
-                &vm.load,
-                variant,
-                base,
-            )?)
+            let files = (kernel.image.as_path(), kernel.modules.as_deref());
+            System::FreeBsd(Guest::new(files, vm, variant, base)?)
         } else {
             let rules = variant
                 .set
@@ -106,10 +100,29 @@ impl Boot {
         }
     }
 
-    pub(super) fn start(&self) -> Start<'_> {
+    /// What QEMU starts in place of the kernel's image, where there is something.
+    pub(super) fn loaded(&self) -> Result<Option<Vec<u8>>, VmError> {
+        match &self.system {
+            System::Linux { .. } => Ok(None),
+            System::FreeBsd(guest) => guest.loaded(&self.kernel.image, &self.command_line),
+        }
+    }
+
+    /// How the guest is started; `loaded` is what is started in place of the image.
+    pub(super) fn start<'a>(&'a self, loaded: Option<&'a [u8]>) -> Start<'a> {
         match &self.system {
             System::Linux { .. } => Start::Linux,
-            System::FreeBsd(guest) => Start::FreeBsd { board: guest.board(), root: guest.root() },
+            System::FreeBsd(guest) => {
+                Start::FreeBsd { board: guest.board(), root: guest.root(), loaded }
+            }
+        }
+    }
+
+    /// How a FreeBSD kernel is started.
+    pub(super) fn entry(&self) -> Option<Entry> {
+        match &self.system {
+            System::Linux { .. } => None,
+            System::FreeBsd(guest) => Some(guest.entry()),
         }
     }
 
@@ -156,8 +169,9 @@ fn check_words(
     if let Some(word) = WORDS.into_iter().find(|word| has(word)) {
         return refused(word, "Linux's filter is nftables");
     }
-    match &vm.root {
-        Some(_) => refused("root", "a Linux guest has its root in memory; leave root out"),
-        None => Ok(()),
+    match (&vm.root, vm.start) {
+        (Some(_), _) => refused("root", "a Linux guest has its root in memory; leave root out"),
+        (_, Some(_)) => refused("start", "Linux has one way to start; leave start out"),
+        _ => Ok(()),
     }
 }

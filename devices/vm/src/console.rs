@@ -60,12 +60,12 @@ fn remedy(console: &str) -> Option<&'static str> {
         ),
         (
             "pvclock_get_timecount",
-            "this FreeBSD kernel takes Xen's clock without Xen when it is started directly: use one \
-             with that fixed, or KVM (clock = \"wall\")",
+            "this FreeBSD kernel takes Xen's clock without Xen when it is started directly: write \
+             start = \"loader\" in [vm]",
         ),
         (
             "Error loading uncompressed kernel without PVH",
-            "of Linux name arch/x86/boot/bzImage, not vmlinux; build one of FreeBSD with options XENHVM",
+            "of Linux name arch/x86/boot/bzImage, not vmlinux",
         ),
         (
             "linux kernel too old to load a ram disk",

@@ -169,11 +169,12 @@ impl Boots {
             Some(_) if boot.is_freebsd() => Some(Sampler::new(&boot.kernel.image, SAMPLE_EVERY)?),
             _ => None,
         };
+        let loaded = boot.loaded()?;
         let machine = Machine {
             launcher: &self.program,
             image: &boot.kernel.image,
             payload: &boot.payload(&task, self.captures.of(request.traffic))?,
-            start: boot.start(),
+            start: boot.start(loaded.as_deref()),
             command_line: &boot.command_line,
             memory_mb: boot.memory_mb(&self.machine),
             clock: self.machine.clock,
@@ -228,6 +229,8 @@ impl Device for Boots {
             facts.insert(format!("kernel of {name}"), named(&boot.kernel.image));
             facts.insert(fwdlab_results::environment::commit_of(name), boot.kernel.commit());
             facts.extend(boot.root().map(|root| (format!("root of {name}"), named(root))));
+            let start = boot.entry().map(|entry| entry.name().to_owned());
+            facts.extend(start.map(|start| (format!("start of {name}"), start)));
         }
         Facts { device: facts, tester: BTreeMap::new() }
     }

@@ -54,7 +54,6 @@ fn examined(path: &Path, has_root: bool) -> FreeBsdAtHand {
     let parts = kernel.missing(modules.as_deref().filter(|dir| dir.is_dir()));
     let parts = parts.iter().map(|need| format!("{} ({})", need.names[0], need.why));
     let mut missing: Vec<String> = parts.collect();
-    missing.extend((!kernel.starts_directly).then(|| "XENHVM (a direct start)".to_owned()));
     missing.extend((!has_root && !kernel.holds_root).then(|| "a root image beside it".to_owned()));
     let ident = kernel.ident.clone().unwrap_or_else(|| "unnamed".to_owned());
     let lookup = match kernel.has("FIB_ALGO") {

@@ -138,9 +138,10 @@ pub enum VmError {
         /// What is wrong.
         why: String,
     },
-    /// QEMU cannot start the kernel by itself.
+    /// The kernel is to be started at an entry that it does not have.
     #[error(
-        "{path} has no entry for a direct start (PVH); build it with options XENHVM, as GENERIC has"
+        "{path} has no entry for a direct start (PVH); leave start out or write start = \"loader\", or build \
+         it with options XENHVM, as GENERIC has"
     )]
     NotStartable {
         /// The kernel.

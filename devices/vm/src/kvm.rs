@@ -52,7 +52,7 @@ pub(super) fn try_boot(launcher: &Path, image: &Path) -> Result<(), String> {
         image,
         payload: &[],
         start: if is_freebsd {
-            Start::FreeBsd { board: Board::Q35, root: None }
+            Start::FreeBsd { board: Board::Q35, root: None, loaded: None }
         } else {
             Start::Linux
         },

@@ -85,6 +85,8 @@ pub(super) enum Start<'a> {
         board: Board,
         /// The image of the user's root.
         root: Option<&'a Path>,
+        /// What is started in place of the kernel's image.
+        loaded: Option<&'a [u8]>,
     },
 }
 
@@ -93,7 +95,8 @@ pub(super) struct Running {
     child: Child,
     lines: mpsc::Receiver<String>,
     console: File,
-    _payload: File,
+    /// What QEMU reads.
+    _files: [File; 2],
 }
 
 /// What became of waiting for a line.
@@ -108,13 +111,18 @@ pub(super) enum Heard {
 impl Machine<'_> {
     /// Starts QEMU.
     pub(super) fn start(&self) -> Result<Running, VmError> {
-        let mut payload = in_memory("fwdlab-guest")?;
-        let memory = Path::new("memory");
-        payload.write_all(self.payload).map_err(VmError::file("write the guest to", memory))?;
+        let payload = filled("fwdlab-guest", self.payload)?;
+        let (image, kernel) = match self.start {
+            Start::FreeBsd { loaded: Some(loaded), .. } => {
+                let file = filled("fwdlab-kernel", loaded)?;
+                (path_of(&file), file)
+            }
+            _ => (self.image.display().to_string(), in_memory("no-kernel")?),
+        };
         let console = in_memory("fwdlab-console")?;
         let mut command = fwdlab_guard::tool(self.launcher);
         command.arg("launch").arg(std::process::id().to_string()).arg(PROGRAM);
-        command.args(self.arguments(&path_of(&payload), &path_of(&console)));
+        command.args(self.arguments(image, &path_of(&payload), &path_of(&console)));
         // A process group of its own: Ctrl-C is for fwdlab, which ends the guest itself.
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped());
         let failed = |source| VmError::Qemu { program: PROGRAM.to_owned(), source };
@@ -124,10 +132,10 @@ impl Machine<'_> {
         if let Some(stdout) = child.stdout.take() {
             std::thread::spawn(move || read_lines(stdout, &sender));
         }
-        Ok(Running { child, lines, console, _payload: payload })
+        Ok(Running { child, lines, console, _files: [payload, kernel] })
     }
 
-    fn arguments(&self, payload: &str, console: &str) -> Vec<String> {
+    fn arguments(&self, image: String, payload: &str, console: &str) -> Vec<String> {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let mut all = words("-nodefaults -no-user-config -display none -no-reboot -smp 1");
         all.extend(words(match (self.clock, self.accelerator) {
@@ -147,7 +155,7 @@ impl Machine<'_> {
         let pair = |a: &str, b: String| [a.to_owned(), b];
         all.extend(pair("-machine", board.to_owned()));
         all.extend(pair("-m", format!("{}M", self.memory_mb)));
-        all.extend(pair("-kernel", self.image.display().to_string()));
+        all.extend(pair("-kernel", image));
         match self.start {
             Start::Linux => {
                 all.extend(pair("-initrd", payload.to_owned()));
@@ -155,7 +163,7 @@ impl Machine<'_> {
                 all.extend(pair("-serial", format!("file:{console}")));
                 all.extend(pair("-serial", "stdio".to_owned()));
             }
-            Start::FreeBsd { board, root } => {
+            Start::FreeBsd { board, root, .. } => {
                 all.extend(freebsd::arguments(self.command_line, board, root, (payload, console)));
             }
         }
@@ -235,6 +243,13 @@ pub(super) fn version() -> String {
 fn in_memory(name: &str) -> Result<File, VmError> {
     let made = memfd_create(name, MFdFlags::MFD_CLOEXEC);
     made.map(File::from).map_err(|errno| VmError::file("make", Path::new(name))(errno.into()))
+}
+
+/// A file in memory with this content.
+fn filled(name: &str, bytes: &[u8]) -> Result<File, VmError> {
+    let mut file = in_memory(name)?;
+    file.write_all(bytes).map_err(VmError::file("write the guest to", Path::new("memory")))?;
+    Ok(file)
 }
 
 /// How another process opens a file of this one.
@@ -330,17 +345,21 @@ mod tests {
 
     #[test]
     fn a_clock_of_instructions_leaves_nothing_to_chance() {
-        let line = machine(GuestClock::Instructions).arguments("/initrd", "/console").join(" ");
+        let line = machine(GuestClock::Instructions)
+            .arguments("vmlinuz".to_owned(), "/initrd", "/console")
+            .join(" ");
         for part in ["-icount shift=0,sleep=off", "clock=vm", "-rdrand", "-seed 1", "nokaslr"] {
             assert!(line.contains(part), "{part} in {line}");
         }
         assert!(line.contains("mitigations=off -- guest"), "{line}");
-        let wall = machine(GuestClock::Wall).arguments("/initrd", "/console").join(" ");
+        let wall = machine(GuestClock::Wall)
+            .arguments("vmlinuz".to_owned(), "/initrd", "/console")
+            .join(" ");
         assert!(!wall.contains("icount") && !wall.contains("tsc_early_khz"), "{wall}");
         let root = Some(Path::new("a,b"));
-        let start = Start::FreeBsd { board: Board::Micro, root };
+        let start = Start::FreeBsd { board: Board::Micro, root, loaded: None };
         let guest = Machine { start, ..machine(GuestClock::Instructions) };
-        let line = guest.arguments("/disk", "/console").join(" ");
+        let line = guest.arguments("vmlinuz".to_owned(), "/disk", "/console").join(" ");
         for part in ["-icount shift=0", "-machine microvm,", "file=/disk,format=raw", "file=a,,b"] {
             assert!(line.contains(part), "{part} in {line}");
         }

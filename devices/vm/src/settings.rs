@@ -10,7 +10,7 @@ use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::quantity;
 use fwdlab_topology::NFTABLES;
 
-use crate::freebsd;
+use crate::freebsd::{self, Entry};
 
 /// The virtual machines of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub struct VmVariant {
     pub load: Vec<String>,
     /// A FreeBSD kernel's root file system: a disk image.
     pub root: Option<String>,
+    /// How a FreeBSD kernel is started; `None` is directly where it can be.
+    pub start: Option<Entry>,
 }
 
 /// The table `[vm]` while its variants are read.
@@ -83,10 +85,10 @@ pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
 /// Reads the table `[vm]`.
 pub(super) fn read_table(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> VmTable {
     let mut table = VmTable::default();
-    table.machine.clock =
-        read_choice("clock", &GuestClock::ALL, GuestClock::name, (section, complaints));
-    table.machine.tester =
-        read_choice("tester", &GuestTester::ALL, GuestTester::name, (section, complaints));
+    let clock = read_choice("clock", &GuestClock::ALL, GuestClock::name, (section, complaints));
+    table.machine.clock = clock.unwrap_or_default();
+    let tester = read_choice("tester", &GuestTester::ALL, GuestTester::name, (section, complaints));
+    table.machine.tester = tester.unwrap_or_default();
     if let Some(found) = section.integer("memory_mb", 128..=1 << 20, complaints) {
         table.machine.memory_mb = Some(found.value as u32);
     }
@@ -108,18 +110,15 @@ pub(super) fn of(experiment: &Experiment) -> (VmMachine, Vec<VmVariant>) {
     (table.machine, variants.collect())
 }
 
-/// Reads a key that names one of `all`; the default when it is not there.
-fn read_choice<T: Copy + Default>(
+/// Reads a key that names one of `all`, the first of which is an example.
+fn read_choice<T: Copy>(
     key: &'static str,
     all: &[T],
     name: fn(T) -> &'static str,
     (section, complaints): (&mut Section<'_>, &mut Complaints<'_>),
-) -> T {
-    let default = name(T::default());
-    let example = format!("\"{default}\"");
-    let Some(Found { field, at, value }) = section.text(key, &example, complaints) else {
-        return T::default();
-    };
+) -> Option<T> {
+    let example = format!("\"{}\"", name(*all.first()?));
+    let Found { field, at, value } = section.text(key, &example, complaints)?;
     let names = || all.iter().map(|&one| name(one));
     let known = all.iter().copied().find(|&one| name(one) == value);
     let result = known.ok_or_else(|| {
@@ -132,7 +131,7 @@ fn read_choice<T: Copy + Default>(
             },
         )
     });
-    complaints.keep(&at, &field, result).unwrap_or_default()
+    complaints.keep(&at, &field, result)
 }
 
 /// Reads what a variant boots.
@@ -164,6 +163,7 @@ fn read_kernel(
     let modules = text("modules", "\"kernels/6.1/lib/modules/6.1.0\"");
     let cmdline = text("cmdline", "\"mitigations=off\"");
     let root = text("root", "\"root.qcow2\"");
+    let start = read_choice("start", &Entry::ALL, Entry::name, (section, complaints));
     // An empty list loads nothing, also where the table says otherwise.
     let says_load = section.value("load").is_some();
     let load: Vec<String> = section
@@ -180,5 +180,6 @@ fn read_kernel(
         cmdline: cmdline.unwrap_or_else(|| default.cmdline.clone()),
         load: if says_load { load } else { default.load.clone() },
         root: root.or_else(|| default.root.clone()),
+        start: start.or(default.start),
     }
 }

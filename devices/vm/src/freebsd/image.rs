@@ -15,8 +15,8 @@ const OS_ABI: u8 = 9;
 
 /// The owner of the notes by which a kernel says how it can be started directly, and the type of
 /// the note with the entry (`XEN_ELFNOTE_PHYS32_ENTRY`).
-const START_OWNER: &[u8] = b"Xen";
-const START_ENTRY: elf::NoteType = elf::NoteType(18);
+pub(super) const START_OWNER: &[u8] = b"Xen";
+pub(super) const START_ENTRY: elf::NoteType = elf::NoteType(18);
 
 /// How a kernel's own configuration names its parts (`kern_conf`, `options INCLUDE_CONFIG_FILE`).
 const CONFIGURATION: &str = "kern_conf";
@@ -31,7 +31,7 @@ pub(crate) struct KernelFile {
     pub(crate) ident: Option<String>,
     /// Options and devices; nothing if the kernel does not hold its configuration.
     pub(crate) parts: Option<BTreeSet<String>>,
-    /// Whether QEMU can start it directly.
+    /// Whether it has an entry for a direct start (PVH).
     pub(crate) starts_directly: bool,
     /// Whether a root file system lies inside.
     pub(crate) holds_root: bool,
@@ -60,7 +60,7 @@ pub(crate) const NEEDS: [Need; 8] = [
 ];
 
 /// Longest kernel, its symbols included.
-const MOST_BYTES: u64 = 512 * fwdlab_guard::MIB;
+pub(super) const MOST_BYTES: u64 = 512 * fwdlab_guard::MIB;
 
 /// Whether the bytes begin a FreeBSD kernel or program.
 pub(crate) fn is_freebsd(bytes: &[u8]) -> bool {
@@ -149,7 +149,8 @@ pub(crate) fn functions(path: &Path) -> Result<BTreeMap<u64, String>, VmError> {
 pub(crate) fn read_kernel(bytes: &[u8], path: &Path) -> Result<usize, VmError> {
     let broken = |why| VmError::NotAKernel { path: path.to_owned(), why };
     let kernel = KernelFile::of(bytes).map_err(broken)?;
-    Ok(kernel.missing(None).len() + functions_of(bytes, path)?.len())
+    let loaded = super::loader::of(bytes, "-v").map_err(broken)?;
+    Ok(kernel.missing(None).len() + functions_of(bytes, path)?.len() + loaded.len())
 }
 
 fn functions_of(bytes: &[u8], path: &Path) -> Result<BTreeMap<u64, String>, VmError> {

@@ -8,6 +8,7 @@
 mod frames;
 mod image;
 mod iso;
+mod loader;
 mod machine;
 mod profile;
 mod rules;
@@ -23,12 +24,14 @@ use fwdlab_guard::input;
 use fwdlab_traffic::Recording;
 
 pub(super) use self::image::{KernelFile, read_kernel};
+pub use self::loader::Entry;
 pub(super) use self::machine::{Board, arguments};
 pub(super) use self::profile::Sampler;
 pub(super) use self::rules::{Rules, WORDS};
 pub(super) use self::script::THROUGH_THE_DEVICE;
 
 use crate::VmError;
+use crate::settings::VmVariant;
 
 /// Our program for the guest; empty where it could not be built.
 static PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/freebsd-guest"));
@@ -41,6 +44,7 @@ pub(super) const DEFAULT_MEMORY_MB: u32 = 1024;
 #[derive(Debug)]
 pub(super) struct Guest {
     kernel: KernelFile,
+    entry: Entry,
     root: Option<PathBuf>,
     /// Modules to load, with their files where those lie beside the kernel.
     modules: Vec<(String, Option<Vec<u8>>)>,
@@ -48,12 +52,11 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// Prepares a FreeBSD guest of a kernel's image, with the directory of its modules. `load` are
-    /// the modules that the variant asks for.
+    /// Prepares a FreeBSD guest of a kernel's image, with the directory of its modules, as the variant
+    /// wants it. `base` is the experiment file's directory.
     pub(super) fn new(
         (image, modules): (&Path, Option<&Path>),
-        root: Option<PathBuf>,
-        load: &[String],
+        vm: &VmVariant,
         variant: &Variant,
         base: &Path,
     ) -> Result<Self, VmError> {
@@ -62,9 +65,13 @@ impl Guest {
         }
         let path = image.to_owned();
         let file = KernelFile::read(&path)?;
-        if !file.starts_directly {
-            return Err(VmError::NotStartable { path });
-        }
+        let entry = match (vm.start, file.starts_directly) {
+            (Some(Entry::Direct), false) => return Err(VmError::NotStartable { path }),
+            (Some(entry), _) => entry,
+            (None, true) => Entry::Direct,
+            (None, false) => Entry::Loader,
+        };
+        let root = vm.root.as_ref().map(|root| base.join(root));
         let modules = modules.map(Path::to_owned).or_else(|| modules_near(&path));
         if let Some(need) = file.missing(modules.as_deref()).first() {
             return Err(VmError::MissingPart { path, part: need.names[0], why: need.why });
@@ -78,14 +85,14 @@ impl Guest {
         if file.has("epair") != Some(true) {
             names.push("if_epair");
         }
-        names.extend(load.iter().map(String::as_str));
+        names.extend(vm.load.iter().map(String::as_str));
         let found = |name: &str| {
             let file = modules.as_ref()?.join(name).with_extension("ko");
             file.is_file().then(|| fs::read(&file).map_err(VmError::file("read", &file)))
         };
         let modules = names.into_iter().map(|name| Ok((name.to_owned(), found(name).transpose()?)));
         let modules = modules.collect::<Result<_, VmError>>()?;
-        Ok(Self { kernel: file, root, modules, rules: rules_of(variant, base)? })
+        Ok(Self { kernel: file, entry, root, modules, rules: rules_of(variant, base)? })
     }
 
     /// The disk that the guest starts from, with the task and the capture that it replays, if it does.
@@ -130,6 +137,20 @@ impl Guest {
     /// The image of the root file system; none if it lies in the kernel.
     pub(super) fn root(&self) -> Option<&Path> {
         self.root.as_deref()
+    }
+
+    /// How the kernel is started.
+    pub(super) fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    /// What QEMU starts in place of the kernel's `image`, where a loader's work is done here; `more` are
+    /// settings and options of the kernel.
+    pub(super) fn loaded(&self, image: &Path, more: &str) -> Result<Option<Vec<u8>>, VmError> {
+        match self.entry {
+            Entry::Direct => Ok(None),
+            Entry::Loader => loader::loaded(image, more).map(Some),
+        }
     }
 
     /// The machine that the kernel has drivers for.

@@ -306,6 +306,7 @@ fn addresses(routes: &[TaskRoute]) -> Vec<(usize, IpAddr, u8)> {
 fn proof(task: &Task, rules: Option<Rules>, line: &mut impl FnMut(&str)) {
     line("prove kernel sysctl -n kern.version");
     line("prove configuration uname -i");
+    line("prove 'started as by' sysctl -n machdep.bootmethod");
     line("prove jails jls -n name vnet");
     line("prove 'routes set' cat $P/routes.said");
     for (word, _) in ROUTER {
