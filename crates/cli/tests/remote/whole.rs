@@ -185,7 +185,7 @@ fn latency_is_taken_by_stamps_with_their_floor_over_a_cable() {
     let Some(rig) = Rig::up("latency by time stamps", &[]) else { return };
     rig.append(
         "testbed.toml",
-        "[tester]\nloopback = [{ name = \"loop0\", mac = \"02:66:00:00:02:10\" }, \
+        "[tester]\nkind = \"fwdlab\"\nloopback = [{ name = \"loop0\", mac = \"02:66:00:00:02:10\" }, \
          { name = \"loop1\", mac = \"02:66:00:00:02:11\" }]\n",
     );
     let experiment = EXPERIMENT.replace("seed = 7", "seed = 7\nlatency = true");
