@@ -62,16 +62,17 @@ impl Sample for Probes {
             INET6 => (word(IP) & INET6_SEQUENCE_MASK, INET6_ENDS, INET6_SOURCE, INET6_UDP + 4),
             _ => return None,
         };
-        let sum = ends.iter().fold(sequence, |sum, &at| sum.wrapping_add(word(at)));
+        let sum =
+            ends.iter().fold(sequence, |sum, &at| sum.wrapping_mul(SPREAD).wrapping_add(word(at)));
         self.takes(sum).then(|| digest(sequence, &line[from..to]))
     }
 
     fn filter(&self) -> Vec<FilterLine> {
-        let mut lines = vec![load(HALF, KIND), jump(JUMP_IF_EQUAL, INET, 0, 8)];
+        let mut lines = vec![load(HALF, KIND), jump(JUMP_IF_EQUAL, INET, 0, 10)];
         lines.push(load(WORD, INET_PAYLOAD));
         lines.extend(add_ends(INET_ENDS));
-        lines.push(jump(JUMP, 9, 0, 0));
-        lines.push(jump(JUMP_IF_EQUAL, INET6, 0, 13));
+        lines.push(jump(JUMP, 11, 0, 0));
+        lines.push(jump(JUMP_IF_EQUAL, INET6, 0, 15));
         lines.extend([load(WORD, IP), with(AND, INET6_SEQUENCE_MASK)]);
         lines.extend(add_ends(INET6_ENDS));
         let rest = [with(MULTIPLY, SPREAD), with(SHIFT_RIGHT, UPPER), with(MODULO, self.every)];
@@ -113,9 +114,10 @@ const fn jump(code: u16, value: u32, if_true: u8, if_false: u8) -> FilterLine {
     FilterLine { code, if_true, if_false, value }
 }
 
-/// Adds the ends of both addresses to the sum.
+/// Adds the ends of both addresses to the sum, which is spread before each: plain sums of neighbours are few.
 fn add_ends(ends: [usize; 2]) -> impl Iterator<Item = FilterLine> {
-    ends.into_iter().flat_map(|at| [with(KEEP, 0), load(WORD, at), with(ADD_KEPT, 0)])
+    ends.into_iter()
+        .flat_map(|at| [with(MULTIPLY, SPREAD), with(KEEP, 0), load(WORD, at), with(ADD_KEPT, 0)])
 }
 
 #[cfg(test)]
@@ -178,7 +180,7 @@ mod tests {
         let one = ("198.18.10.1:2000", "198.19.10.1:2000");
         for ((source, destination), len) in [(inet, 64), (inet, 512), (inet6, 66), (one, 64)] {
             let frames = frames(source, destination, len, 20_000);
-            for every in [1, 7, 50] {
+            for every in [1, 7, 50, 200] {
                 let (probes, filter) = (Probes::every(every), Probes::every(every).filter());
                 let mut taken = 0;
                 for frame in &frames {
