@@ -134,6 +134,8 @@ INIT
     else
         cable dut port1 02:66:00:00:01:01 receiver receive 02:66:00:00:03:00
     fi
+    # A cable from the tester to itself, for [tester] loopback.
+    cable tester loop0 02:66:00:00:02:10 tester loop1 02:66:00:00:02:11
     {
         printf 'name = "rig"\nknown-hosts = "known_hosts"\nssh-config = "ssh_config"\n'
         printf '[hosts.dut]\nssh = "dut"\nos = "linux"\nports = [{ name = "port0", mac = "02:66:00:00:01:00" }, { name = "port1", mac = "02:66:00:00:01:01" }]\n'

@@ -20,6 +20,7 @@ mod pktgen;
 mod ports;
 mod profile;
 mod serve;
+mod stamps;
 pub mod symbols;
 mod system;
 pub mod task;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use fwdlab_results::Checks;
+use fwdlab_results::{Checks, LatencyFigures};
 
 use crate::task::TaskTraffic;
 
@@ -14,8 +14,66 @@ pub enum Order {
     Clock,
     /// Send, receive, or both.
     Traffic(Box<TrafficOrder>),
+    /// Say which time stamps can be had.
+    Stamps(Box<StampOrder>),
     /// End what is being done, and say what was counted.
     Stop,
+}
+
+/// By whose clock frames are stamped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StampClock {
+    /// The card's.
+    Hardware,
+    /// The kernel's.
+    Software,
+}
+
+/// Ports whose time stamps are asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StampOrder {
+    /// The interface that sends in trials.
+    pub out: String,
+    /// The interface that receives in trials.
+    pub back: String,
+    /// Two more interfaces, joined by a cable.
+    pub cable: Option<[CablePort; 2]>,
+}
+
+/// One end of a cable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CablePort {
+    /// The interface.
+    pub name: String,
+    /// Its address.
+    pub mac: String,
+}
+
+/// Which time stamps can be had.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StampProof {
+    /// Whose they are.
+    pub by: StampClock,
+    /// How long frames took over the cable by them.
+    pub floor: Option<LatencyFigures>,
+    /// Why these.
+    pub why: String,
+}
+
+/// What time stamps have shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Probed {
+    /// Whose they are.
+    pub by: StampClock,
+    /// Frames of the sample that were sent.
+    pub probes: u64,
+    /// Those that have a stamp on both sides.
+    pub stamped: u64,
+    /// Those that would have arrived before they left, because a clock was set.
+    pub backwards: u64,
+    /// How long they took, where any have.
+    pub figures: Option<LatencyFigures>,
 }
 
 /// Frames to send and to receive.
@@ -40,6 +98,9 @@ pub struct TrafficOrder {
     pub duration_ns: u64,
     /// Length of an interval.
     pub interval_ns: u64,
+    /// Take the time of a sample of the frames, by these stamps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamps: Option<StampClock>,
     /// When to end at the latest, counted from the order's arrival.
     pub deadline_ns: u64,
 }
@@ -70,6 +131,8 @@ pub enum Answer {
         /// Nanoseconds since 1970.
         ns: u64,
     },
+    /// Which time stamps can be had.
+    Stamps(Box<StampProof>),
     /// The interfaces are open: frames that arrive from now on are counted.
     Ready,
     /// What was counted; the last answer to a traffic.
@@ -93,6 +156,9 @@ pub struct Report {
     pub flows_seen: u64,
     /// What was found in the frames.
     pub checks: Checks,
+    /// What time stamps have shown, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probed: Option<Probed>,
 }
 
 /// One interval.

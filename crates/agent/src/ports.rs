@@ -34,6 +34,12 @@ impl Ports {
         Ok(self.pool.insert(pool).clone())
     }
 
+    /// The pool at hand, or a new one.
+    pub(crate) fn usual_pool(&mut self) -> Result<Pool> {
+        let config = self.pool.as_ref().map(Pool::config).unwrap_or_default();
+        self.pool(config)
+    }
+
     /// What a port of the testbed names, without a frame from before. Whoever is done with it gives it
     /// [back](Self::keep).
     pub(crate) fn take(&mut self, name: &str, pool: &Pool) -> Result<Box<dyn Port>> {

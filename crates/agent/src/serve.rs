@@ -12,7 +12,7 @@ use crate::channel::{line_of, message_of};
 use crate::order::{Answer, Order};
 use crate::ports::Ports;
 use crate::wall::now_ns;
-use crate::{Result, traffic};
+use crate::{Result, stamps, traffic};
 
 /// An agent without an order for so long has been forgotten.
 const IDLE: Duration = Duration::from_secs(6 * 3600);
@@ -35,6 +35,13 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> Resul
         match order {
             Order::Clock => say(&mut output, &Answer::Clock { ns: now_ns() })?,
             Order::Stop => {} // what it was meant for has ended by itself
+            Order::Stamps(order) => {
+                stop.store(false, Ordering::Relaxed);
+                let proof = ports.usual_pool().and_then(|pool| stamps::prove(&order, &pool, &stop));
+                let answer =
+                    proof.map_or_else(Answer::Failed, |proof| Answer::Stamps(Box::new(proof)));
+                say(&mut output, &answer)?;
+            }
             Order::Traffic(order) => {
                 stop.store(false, Ordering::Relaxed);
                 let guard = Deadline::watch(Duration::from_nanos(order.deadline_ns), &stop);

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use fwdlab_port::{Batch, Clock, Pool, PoolConfig, Port, datagram, packet, wait};
 use fwdlab_results::Checks;
-use fwdlab_traffic::{Outcome, Receiver, Sender, Tester, TrafficPlan};
+use fwdlab_traffic::{Outcome, Probes, Receiver, Sender, Tester, TrafficPlan};
 use fwdlab_wire::MacAddr;
 
 use crate::capture::Captures;
 use crate::deaf::Deaf;
 use crate::order::{Answer, Counted, Report, Role, TrafficOrder};
 use crate::ports::Ports;
+use crate::stamps::Probing;
 use crate::tester::checks_of;
 use crate::wall::now_ns;
 use crate::{Result, words};
@@ -46,7 +47,11 @@ pub(super) fn run(
         ports.keep(&order.back, port);
         return report;
     }
-    let out = ports.take(&order.out, &pool)?;
+    let mut probing = begin_probing(order)?;
+    let out = match &probing {
+        Some(probing) => probing.port(&order.out, &pool)?,
+        None => ports.take(&order.out, &pool)?,
+    };
     let back: Box<dyn Port> = match order.role {
         Role::Both => ports.take(&order.back, &pool)?,
         _ => Box::new(Deaf { mac: plan.arrival_mac }),
@@ -54,13 +59,27 @@ pub(super) fn run(
     let mut tester = Tester::new(&plan, &pool, out, back).map_err(words)?;
     say(&Answer::Ready)?;
     let began_ns = now_ns();
-    let report = report(began_ns, &tester.run(stop, &mut |_| {}));
+    let mut collect = || probing.iter_mut().for_each(Probing::collect);
+    let outcome = tester.run(stop, &mut |_| collect());
+    let mut report = report(began_ns, &outcome);
     let (out, back) = tester.into_ports();
-    ports.keep(&order.out, out);
+    match probing {
+        Some(probing) => report.probed = Some(probing.end()),
+        None => ports.keep(&order.out, out),
+    }
     if order.role == Role::Both {
         ports.keep(&order.back, back);
     }
     Ok(report)
+}
+
+fn begin_probing(order: &TrafficOrder) -> Result<Option<Probing>> {
+    let Some(by) = order.stamps else { return Ok(None) };
+    if order.role != Role::Both {
+        return Err("frames whose time is taken are sent and received on one host".to_owned());
+    }
+    let sample = Probes::of_load(order.traffic.pps);
+    Probing::begin((&order.out, &order.back), sample, by).map(Some)
 }
 
 fn plan(order: &TrafficOrder, captures: &mut Captures) -> Result<TrafficPlan> {
@@ -144,6 +163,7 @@ fn report(began_ns: u64, outcome: &Outcome) -> Report {
         received,
         flows_seen: outcome.flows_seen(),
         checks,
+        probed: None,
     }
 }
 
@@ -173,6 +193,7 @@ pub(super) mod tests {
             },
             duration_ns: 10_000_000,
             interval_ns: 5_000_000,
+            stamps: None,
             deadline_ns: 1_000_000_000,
         }
     }

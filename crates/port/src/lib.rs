@@ -4,7 +4,7 @@
 //! a [`Batch`] a row of up to 256 of them, and a [`Port`] moves batches: [`ring`] joins two ports
 //! in memory, [`packet`] and [`xdp`] open network interfaces, [`datagram`] the cards of guests, [`pcap`]
 //! capture files. [`clock`] reads time cheaply, [`affinity`] binds threads to cores, [`pingpong`]
-//! measures how far two cores are from each other, [`sampler`] profiles a thread.
+//! measures how far two cores are from each other, [`stamps`] times frames, [`sampler`] profiles a thread.
 //!
 //! Nothing here allocates, locks or calls the system for a frame on its normal way: frames are
 //! taken from the pool at the start of a trial and circulate. All `unsafe` code and all system
@@ -65,6 +65,8 @@ pub mod ring;
 #[cfg(all(target_os = "linux", feature = "sampler"))]
 pub mod sampler;
 mod socket;
+#[cfg(target_os = "linux")]
+pub mod stamps;
 mod sys;
 #[cfg(target_os = "linux")]
 pub mod tcp;

@@ -9,6 +9,7 @@
 //! pool's slots cannot be sent on: they are counted as `rx_too_long` and dropped.
 
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 
 use fwdlab_wire::{MacAddr, checksum};
 
@@ -16,6 +17,7 @@ use crate::counters::Counters;
 use crate::end::End;
 use crate::error::PortError;
 use crate::interface::Port;
+use crate::stamps::SentStamps;
 use crate::sys::interface::Interface;
 use crate::sys::packet::{BURST, PacketSocket, Received, Sent};
 use crate::{Batch, Frame, Pool};
@@ -28,6 +30,8 @@ const MACS: usize = 12;
 pub struct PacketPort {
     socket: PacketSocket,
     end: End,
+    /// By which frames of a sample leave.
+    stamps: Option<Arc<SentStamps>>,
 }
 
 /// The MTU of an interface, bytes: what the slots of its pool must hold behind 18 bytes of header
@@ -48,7 +52,13 @@ impl PacketPort {
     pub fn open(interface: &str, pool: Pool) -> Result<Self, PortError> {
         let failed = |source| PortError::Interface { interface: interface.to_owned(), source };
         let (socket, info) = PacketSocket::open(interface).map_err(failed)?;
-        Ok(Self { socket, end: End::new(interface, info, pool) })
+        Ok(Self { socket, end: End::new(interface, info, pool), stamps: None })
+    }
+
+    /// The same port, which sends the frames of a sample by `stamps`, opened on its interface.
+    #[must_use]
+    pub fn stamping(self, stamps: Arc<SentStamps>) -> Self {
+        Self { stamps: Some(stamps), ..self }
     }
 
     /// Moves the first `count` frames that were received to `batch`, but for those that are unfit.
@@ -118,7 +128,14 @@ impl Port for PacketPort {
     fn send(&mut self, batch: &mut Batch) -> usize {
         let mut sending = self.end.sending(batch);
         while !batch.is_empty() {
-            match self.socket.send(batch) {
+            let sent = match &self.stamps {
+                None => self.socket.send(batch),
+                Some(stamps) => match stamps.run_of(batch) {
+                    (true, count) => stamps.send(&mut batch[..count]),
+                    (false, count) => self.socket.send(&mut batch[..count]),
+                },
+            };
+            match sent {
                 Sent::Some(0) | Sent::Full => break,
                 Sent::Some(count) => sending.sent(batch, count),
                 Sent::Refused => sending.dropped(batch),

@@ -32,6 +32,8 @@ mod pacer;
 mod paths;
 mod plan;
 mod prepared;
+#[cfg(target_os = "linux")]
+mod probes;
 mod receiver;
 mod recorded;
 mod replay;
@@ -57,6 +59,8 @@ pub use outcome::{FaultyFlow, Gap, IntervalCounts, Outcome, StreamOutcome};
 pub use pacer::{Lapse, Pacing};
 pub use paths::{AnyPathWatch, PathSeen, PathWatch, PathsSeen};
 pub use plan::{LoadChange, Stream, TrafficPlan, WayBack};
+#[cfg(target_os = "linux")]
+pub use probes::Probes;
 pub use receiver::Receiver;
 pub use recorded::{Capture, CaptureError, LeftOut, Recording};
 pub use replay::{Replay, ReplayPlan, ReplayResult};

@@ -209,7 +209,7 @@ fn is_short(counts: &Counts) -> bool {
 
 /// What both sides counted, in the journal's words.
 fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> Measured {
-    let Counts { intervals, sent, received, flows_seen, checks, mut warnings } = counts;
+    let Counts { intervals, sent, received, flows_seen, checks, latency, mut warnings } = counts;
     warnings.extend(change.warnings);
     warnings.extend(Queue::warning(&change.queues));
     let tolerance = TOLERANCE_FRAMES.max(sent.unwrap_or(received) / TOLERANCE_SHARE);
@@ -219,6 +219,7 @@ fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> 
         received,
         flows_seen,
         checks,
+        latency,
         warnings,
         busy: change.work.zip(change.received).map(|(work, frames)| {
             let ns = u64::try_from(work.busy.as_nanos()).unwrap_or(u64::MAX);

@@ -181,6 +181,29 @@ fn nothing_is_sent_to_the_device_while_it_is_measured() {
 }
 
 #[test]
+fn latency_is_taken_by_stamps_with_their_floor_over_a_cable() {
+    let Some(rig) = Rig::up("latency by time stamps", &[]) else { return };
+    rig.append(
+        "testbed.toml",
+        "[tester]\nkind = \"fwdlab\"\nloopback = [{ name = \"loop0\", mac = \"02:66:00:00:02:10\" }, \
+         { name = \"loop1\", mac = \"02:66:00:00:02:11\" }]\n",
+    );
+    let experiment = EXPERIMENT.replace("seed = 7", "seed = 7\nlatency = true");
+    let output = rig.run(&experiment);
+    rig.assert_finished(&output);
+    for trial in rig.records("trial") {
+        let latency = &trial["latency"];
+        let of = |key: &str| latency[key].as_u64().unwrap_or_else(|| panic!("{key}: {trial}"));
+        assert!(of("frames") > 0 && of("minimum_ns") > 0, "{latency}");
+        assert!(of("minimum_ns") <= of("median_ns") && of("median_ns") <= of("maximum_ns"));
+        let said = trial["warnings"].to_string();
+        // Virtual ports have no card.
+        assert!(said.contains("both stamps of the kernel (not every port stamps"), "{said}");
+        assert!(said.contains("over a cable they say"), "{said}");
+    }
+}
+
+#[test]
 fn one_variant_twice_names_no_winner() {
     if !is_long("one variant twice on a testbed of namespaces") {
         return;

@@ -30,6 +30,8 @@ pub(crate) mod sched;
 mod slots;
 pub(crate) mod spsc;
 #[cfg(target_os = "linux")]
+pub(crate) mod stamps;
+#[cfg(target_os = "linux")]
 pub(crate) mod tcp;
 pub(crate) mod tsc;
 #[cfg(unix)]

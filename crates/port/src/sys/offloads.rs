@@ -3,7 +3,9 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-const SIOCETHTOOL: libc::Ioctl = 0x8946;
+use super::interface::check;
+
+pub(super) const SIOCETHTOOL: libc::Ioctl = 0x8946;
 
 /// An offload that can be switched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +67,21 @@ struct Value {
     data: u32,
 }
 
-fn ask(interface: &str, request: u32, data: u32) -> io::Result<u32> {
+fn ask(interface: &str, number: u32, data: u32) -> io::Result<u32> {
+    let mut value = Value { request: number, data };
+    // SAFETY: the requests used here take a struct ethtool_value.
+    unsafe { request(interface, SIOCETHTOOL, &mut value) }.map(|()| value.data)
+}
+
+/// A request to an interface in the calling thread's namespace that reads or writes one value.
+///
+/// # Safety
+/// The request must take a `T`, whose bits may be anything.
+pub(super) unsafe fn request<T>(
+    interface: &str,
+    code: libc::Ioctl,
+    value: &mut T,
+) -> io::Result<()> {
     if interface.is_empty() || interface.len() >= libc::IFNAMSIZ {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }
@@ -76,16 +92,14 @@ fn ask(interface: &str, request: u32, data: u32) -> io::Result<u32> {
     }
     // SAFETY: the descriptor is new, valid and nobody else's.
     let socket = unsafe { OwnedFd::from_raw_fd(number) };
-    let mut value = Value { request, data };
     // SAFETY: all zeroes is a valid ifreq.
     let mut frame: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in frame.ifr_name.iter_mut().zip(interface.bytes()) {
         *to = from as libc::c_char;
     }
-    frame.ifr_ifru.ifru_data = std::ptr::from_mut(&mut value).cast();
+    frame.ifr_ifru.ifru_data = std::ptr::from_mut(value).cast();
     // SAFETY: the request reads the name and reads or writes the value, which both live over the
-    // call; the requests used here take a struct ethtool_value.
-    let result =
-        unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, std::ptr::from_mut(&mut frame)) };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(value.data) }
+    // call; that it takes a `T` is the caller's word.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), code, std::ptr::from_mut(&mut frame)) })
+        .map(drop)
 }

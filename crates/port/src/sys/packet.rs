@@ -153,32 +153,7 @@ impl PacketSocket {
 
     /// Sends from the front of `frames`, at most [`BURST`].
     pub(crate) fn send(&self, frames: &mut [Frame]) -> Sent {
-        let count = frames.len().min(BURST);
-        // SAFETY: all zeroes is a valid value of each: no addresses, no buffers, numbers.
-        let (mut pieces, mut messages) = unsafe {
-            (
-                std::mem::zeroed::<[libc::iovec; BURST]>(),
-                std::mem::zeroed::<[libc::mmsghdr; BURST]>(),
-            )
-        };
-        for (at, frame) in frames[..count].iter_mut().enumerate() {
-            pieces[at] = libc::iovec { iov_base: frame.as_mut_ptr().cast(), iov_len: frame.len() };
-            messages[at].msg_hdr.msg_iov = &raw mut pieces[at];
-            messages[at].msg_hdr.msg_iovlen = 1;
-        }
-        // SAFETY: `count` messages that point to live buffers of the lengths that they say.
-        let done = unsafe {
-            let (number, first) = (self.sender.as_raw_fd(), messages.as_mut_ptr());
-            libc::sendmmsg(number, first, count as libc::c_uint, libc::MSG_DONTWAIT)
-        };
-        match usize::try_from(done) {
-            Ok(count) => Sent::Some(count),
-            // Everything else is the same the next time: too long, no link, no interface.
-            Err(_) => match io::Error::last_os_error().raw_os_error() {
-                Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR | libc::ENOMEM) => Sent::Full,
-                _ => Sent::Refused,
-            },
-        }
+        send_by(self.sender.as_fd(), frames)
     }
 
     /// Frames that the kernel dropped since the last call, for want of room in the socket.
@@ -197,6 +172,33 @@ impl PacketSocket {
             )
         };
         if result == 0 { u64::from(stats.tp_drops) } else { 0 }
+    }
+}
+
+/// Sends from the front of `frames`, at most [`BURST`], by a raw packet socket.
+pub(super) fn send_by(socket: BorrowedFd<'_>, frames: &mut [Frame]) -> Sent {
+    let count = frames.len().min(BURST);
+    // SAFETY: all zeroes is a valid value of each: no addresses, no buffers, numbers.
+    let (mut pieces, mut messages) = unsafe {
+        (std::mem::zeroed::<[libc::iovec; BURST]>(), std::mem::zeroed::<[libc::mmsghdr; BURST]>())
+    };
+    for (at, frame) in frames[..count].iter_mut().enumerate() {
+        pieces[at] = libc::iovec { iov_base: frame.as_mut_ptr().cast(), iov_len: frame.len() };
+        messages[at].msg_hdr.msg_iov = &raw mut pieces[at];
+        messages[at].msg_hdr.msg_iovlen = 1;
+    }
+    // SAFETY: `count` messages that point to live buffers of the lengths that they say.
+    let done = unsafe {
+        let (number, first) = (socket.as_raw_fd(), messages.as_mut_ptr());
+        libc::sendmmsg(number, first, count as libc::c_uint, libc::MSG_DONTWAIT)
+    };
+    match usize::try_from(done) {
+        Ok(count) => Sent::Some(count),
+        // Everything else is the same the next time: too long, no link, no interface.
+        Err(_) => match io::Error::last_os_error().raw_os_error() {
+            Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR | libc::ENOMEM) => Sent::Full,
+            _ => Sent::Refused,
+        },
     }
 }
 
@@ -223,7 +225,7 @@ impl Offload {
 }
 
 /// A raw socket on an interface; `protocol` in network order.
-fn bound(interface: &Interface, protocol: u16) -> io::Result<OwnedFd> {
+pub(super) fn bound(interface: &Interface, protocol: u16) -> io::Result<OwnedFd> {
     let flags = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // Bound before it has a protocol, so that it never receives frames of other interfaces.
     // SAFETY: plain system call with numbers only.

@@ -148,6 +148,8 @@ pub struct Generator {
     pub kind: GeneratorKind,
     /// Bits per second of the ports, where the file says so.
     pub line_bps: Option<f64>,
+    /// Two more ports of the tester, joined by a cable: what they show of time stamps.
+    pub loopback: Option<[TestPort; 2]>,
     /// The command that receives, for kinds that are commands.
     pub receive: Vec<String>,
     /// The command that sends, for kinds that are commands.

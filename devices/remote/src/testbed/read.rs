@@ -131,7 +131,7 @@ fn read_host(
     let mut section = hosts.table(role, complaints)?;
     let ssh = section.required_text("ssh", "\"an-alias\"", complaints);
     let os = read_choice(&mut section, "os", &System::ALL, System::name, complaints);
-    let ports = read_ports(&mut section, complaints);
+    let ports = read_ports(&mut section, "ports", complaints);
     let directory = section.text("directory", "\"/var/tmp/fwdlab\"", complaints);
     let program = section.text("program", "\"fwdlab-aarch64\"", complaints);
     let network = section.text("network", "\"fwdlab\"", complaints);
@@ -204,9 +204,16 @@ fn plain_path(text: &str) -> Result<String, Complaint> {
     })
 }
 
-fn read_ports(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Option<Vec<TestPort>> {
+fn read_ports(
+    section: &mut Section<'_>,
+    key: &'static str,
+    complaints: &mut Complaints<'_>,
+) -> Option<Vec<TestPort>> {
     const EXAMPLE: &str = "[{ name = \"igb1\", mac = \"02:00:00:00:00:01\" }]";
-    let elements = section.list("ports", EXAMPLE, complaints);
+    let elements = section.list(key, EXAMPLE, complaints);
+    if elements.is_empty() && key == "loopback" {
+        return None;
+    }
     if elements.is_empty() {
         let what = "there is no port of the test network";
         let complaint = Complaint::new(what, EXAMPLE, format!("add ports = {EXAMPLE}"));
@@ -343,6 +350,7 @@ fn read_generator(mut section: Section<'_>, complaints: &mut Complaints<'_>) -> 
         });
         complaints.keep(&found.at, &found.field, result)
     });
+    let loopback = read_loopback(&mut section, complaints);
     let receive = read_words(&mut section, "receive", complaints);
     let send = read_words(&mut section, "send", complaints);
     if kind == GeneratorKind::Command && send.is_empty() {
@@ -354,7 +362,27 @@ fn read_generator(mut section: Section<'_>, complaints: &mut Complaints<'_>) -> 
         complaints.add(&section.at, &section.field("send"), complaint);
     }
     section.finish(complaints);
-    Generator { kind, line_bps, receive, send }
+    Generator { kind, line_bps, loopback, receive, send }
+}
+
+/// Two ports that a cable joins.
+fn read_loopback(
+    section: &mut Section<'_>,
+    complaints: &mut Complaints<'_>,
+) -> Option<[TestPort; 2]> {
+    let ports = read_ports(section, "loopback", complaints)?;
+    let count = ports.len();
+    let pair = <[TestPort; 2]>::try_from(ports).ok();
+    let pair = pair.filter(|pair| !pair.iter().any(TestPort::is_datagram));
+    if pair.is_none() {
+        let complaint = Complaint::new(
+            format!("{count} ports do not make a loopback"),
+            "two interfaces of the tester that a cable joins",
+            "list both ends of the cable, and no port of [hosts]",
+        );
+        complaints.add(&section.at, &section.field("loopback"), complaint);
+    }
+    pair
 }
 
 /// The place to point at, and where to complain.

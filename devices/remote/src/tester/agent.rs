@@ -5,7 +5,10 @@ use std::process::{Child, ChildStdin};
 use std::time::{Duration, Instant};
 
 use fwdlab_agent::channel::{line_of, message_of};
-use fwdlab_agent::order::{Answer, Order, Report, Role, TrafficOrder};
+use fwdlab_agent::order::{
+    Answer, CablePort, Order, Probed, Report, Role, StampClock, StampOrder, StampProof,
+    TrafficOrder,
+};
 use fwdlab_agent::task::{Captured, TaskTraffic};
 use fwdlab_results::{FailureKind, Interval};
 
@@ -14,6 +17,7 @@ use super::captures::Captures;
 use super::{Counts, Generator, Hosts, Task};
 use crate::host::Connected;
 use crate::ssh::{Lines, Next};
+use crate::testbed::TestPort;
 use crate::{RemoteError, Result};
 
 /// How long an agent may take for what takes no time.
@@ -33,6 +37,8 @@ pub struct Agents {
     tester: Agent,
     receiver: Option<Agent>,
     captures: Captures,
+    /// Which time stamps can be had, once that was asked.
+    stamps: Option<StampProof>,
 }
 
 /// One agent; it ends when dropped, because its input does.
@@ -69,7 +75,7 @@ impl Agents {
         let start = |host: &mut Connected| Agent::start(host, program, is_stopped);
         let tester = start(&mut hosts.tester)?;
         let receiver = hosts.receiver.as_mut().map(start).transpose()?;
-        Ok(Self { tester, receiver, captures: Captures::default() })
+        Ok(Self { tester, receiver, captures: Captures::default(), stamps: None })
     }
 }
 
@@ -82,8 +88,13 @@ impl Generator for Agents {
     ) -> Result<Counts> {
         let long = task.duration + PROMPT;
         let [sending, receiving] = self.captures.placed(hosts, task, is_stopped)?;
+        if task.experiment.latency && self.stamps.is_none() {
+            self.stamps = Some(self.tester.stamps(task, is_stopped)?);
+        }
         let Some(receiver) = &mut self.receiver else {
-            self.tester.order(&traffic(task, Role::Both, sending))?;
+            let mut order = order(task, Role::Both, sending);
+            order.stamps = self.stamps.as_ref().map(|proof| proof.by);
+            self.tester.order(&Order::Traffic(Box::new(order)))?;
             self.tester.ready(is_stopped)?;
             let report = self.tester.done(long, is_stopped)?;
             let interval = |counted: &fwdlab_agent::order::Counted| Interval {
@@ -93,7 +104,12 @@ impl Generator for Agents {
                 ..Interval::default()
             };
             let intervals = report.intervals.iter().map(interval).collect();
-            return Ok(counts(intervals, &report, &report));
+            let mut counts = counts(intervals, &report, &report);
+            if let (Some(probed), Some(proof)) = (&report.probed, &self.stamps) {
+                counts.latency = probed.figures;
+                counts.warnings.push(of_stamps(probed, proof));
+            }
+            return Ok(counts);
         };
         receiver.order(&traffic(task, Role::Receiver, receiving))?;
         receiver.ready(is_stopped)?;
@@ -158,8 +174,34 @@ fn counts(intervals: Vec<Interval>, sent: &Report, received: &Report) -> Counts 
         received: received.received,
         flows_seen: Some(received.flows_seen),
         checks: Some(checks),
+        latency: None,
         warnings: Vec::new(),
     }
+}
+
+/// Whose stamps the latency rests on, of how many frames, and what they add. A stamp that is missing is no
+/// lost frame.
+fn of_stamps(probed: &Probed, proof: &StampProof) -> String {
+    let Probed { by, probes, stamped, backwards, .. } = probed;
+    let whose = match by {
+        StampClock::Hardware => "the card",
+        StampClock::Software => "the kernel",
+    };
+    let floor = match proof.floor {
+        Some(floor) => format!(
+            "over a cable they say {} ns (median; least {})",
+            floor.median_ns, floor.minimum_ns
+        ),
+        None => "their floor was not measured".to_owned(),
+    };
+    let set = match backwards {
+        0 => String::new(),
+        count => format!("; {count} would have arrived before they left: a clock was set"),
+    };
+    let why = &proof.why;
+    format!(
+        "latency: {stamped} of {probes} frames sampled have both stamps of {whose} ({why}); {floor}{set}"
+    )
 }
 
 fn traffic(task: &Task<'_>, role: Role, capture: Option<Captured>) -> Order {
@@ -190,6 +232,7 @@ fn order(task: &Task<'_>, role: Role, capture: Option<Captured>) -> TrafficOrder
         },
         duration_ns: task.duration.as_nanos() as u64,
         interval_ns: task.interval.as_nanos() as u64,
+        stamps: None,
         deadline_ns: (task.duration + PROMPT).as_nanos() as u64,
     }
 }
@@ -288,6 +331,21 @@ impl Agent {
         let line = line_of(order).map_err(|error| failed(self.role, &error.to_string()))?;
         let written = self.input.write_all(line.as_bytes()).and_then(|()| self.input.flush());
         written.map_err(|_| failed(self.role, "it has ended"))
+    }
+
+    /// Asks which time stamps can be had.
+    fn stamps(&mut self, task: &Task<'_>, is_stopped: &dyn Fn() -> bool) -> Result<StampProof> {
+        let testbed = task.testbed;
+        let end =
+            |port: &TestPort| CablePort { name: port.name.clone(), mac: port.mac.to_string() };
+        let cable = testbed.generator.loopback.as_ref().map(|[from, to]| [end(from), end(to)]);
+        let (out, back) = (testbed.out().name.clone(), testbed.back().name.clone());
+        self.order(&Order::Stamps(Box::new(StampOrder { out, back, cable })))?;
+        match self.answer(PROMPT, is_stopped)? {
+            Answer::Stamps(proof) => Ok(*proof),
+            Answer::Failed(why) => Err(failed(self.role, &why)),
+            _ => Err(failed(self.role, "it answers something else than it was asked")),
+        }
     }
 
     fn ready(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<()> {

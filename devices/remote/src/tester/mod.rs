@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use fwdlab_device::Request;
 use fwdlab_experiment::{Experiment, Traffic};
-use fwdlab_results::{Checks, Interval};
+use fwdlab_results::{Checks, Interval, LatencyFigures};
 
 pub use agent::Agents;
 pub use command::JsonLines;
-pub use order::{check_captures, check_order};
+pub use order::{check_captures, check_latency, check_order};
 pub use pktgen::Netmap;
 
 use crate::Result;
@@ -74,6 +74,8 @@ pub struct Counts {
     pub flows_seen: Option<u64>,
     /// What was found in the frames.
     pub checks: Option<Checks>,
+    /// How long frames took, where that was asked for.
+    pub latency: Option<LatencyFigures>,
     /// Doubts.
     pub warnings: Vec<String>,
 }

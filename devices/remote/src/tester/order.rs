@@ -5,8 +5,9 @@ use fwdlab_experiment::problem::Complaint;
 use fwdlab_traffic::Order;
 
 use super::command::ORDER;
-use crate::Result;
-use crate::testbed::{Generator, GeneratorKind, Testbed};
+use crate::testbed::{Generator, GeneratorKind, TestPort, Testbed};
+use crate::{RemoteError, Result};
+use fwdlab_results::FailureKind;
 
 /// Whether the testbed's tester sends the flows of each traffic in the order that the experiment asks for.
 ///
@@ -49,6 +50,32 @@ pub fn check_captures(experiment: &Experiment, testbed: &Testbed) -> Result<()> 
     experiment
         .complaints_about("capture", complaint)
         .map_or(Ok(()), |problems| Err(problems.into()))
+}
+
+/// Whether the time of frames can be taken, where the experiment asks for it: by stamps on both sides, which
+/// must be of one host.
+///
+/// # Errors
+/// When it cannot.
+pub fn check_latency(experiment: &Experiment, testbed: &Testbed) -> Result<()> {
+    if !experiment.latency {
+        return Ok(());
+    }
+    let is_datagram = || testbed.hosts().any(|host| host.ports.iter().any(TestPort::is_datagram));
+    let is_capture = || experiment.traffics.iter().any(|traffic| traffic.capture.is_some());
+    let why = if testbed.generator.kind != GeneratorKind::Fwdlab {
+        "latency is taken by fwdlab's own tester only"
+    } else if testbed.receiver.is_some() {
+        "latency is taken where one host sends and receives: the clocks of two do not fit"
+    } else if is_datagram() {
+        "latency is taken on interfaces, not on datagram sockets"
+    } else if is_capture() {
+        "latency is taken of flows, not of captures"
+    } else {
+        return Ok(());
+    };
+    let remedy = "remove latency from the experiment, or use another testbed";
+    Err(RemoteError::failed(FailureKind::Misconfigured, testbed.tester.role, why, remedy))
 }
 
 #[cfg(test)]
