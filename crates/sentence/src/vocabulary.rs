@@ -4,32 +4,14 @@
 //! It knows no sentence: what denies a word, and what it is said of, is for the reader of clauses.
 
 mod lists;
+mod meaning;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use lists::{ADJECTIVES, COMPARATIVES, NOUNS, PHRASES, VERBS};
+pub use meaning::Sense;
 
-/// What a word says of a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sense {
-    /// It becomes higher.
-    Rise,
-    /// It becomes lower.
-    Fall,
-    /// What was done is good for it.
-    Good,
-    /// What was done is bad for it.
-    Bad,
-    /// It stays as it was, or two are the same.
-    Alike,
-    /// What was done costs nothing.
-    Free,
-    /// What was done is of no use.
-    Useless,
-    /// What was done does no harm.
-    Harmless,
-}
+use lists::{ADJECTIVES, COMPARATIVES, NOUNS, PHRASES, VERBS};
 
 static WORDS: LazyLock<HashMap<String, Sense>> = LazyLock::new(|| {
     let mut all = HashMap::new();

@@ -1,6 +1,6 @@
 //! What words say of a rate: base forms only, the rest is grammar.
 
-use super::Sense;
+use super::meaning::Sense;
 
 /// Verbs; each with the forms that no rule gives, after a colon.
 pub(super) const VERBS: [(Sense, &str); 4] = [
