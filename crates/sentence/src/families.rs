@@ -99,7 +99,8 @@ impl<S: PartialEq> Ranking<S> {
 
 /// "Only IPv6 gains", "IPv6 is the only one that gains", "the only one that does not lose".
 fn only(clause: &Clause, words: &[String], is_one: impl Fn(&[String]) -> bool) -> Option<Ranked> {
-    let at = words.iter().position(|w| w == "only")?;
+    let is_denied = |at: usize| at > 0 && words[at - 1] == "not";
+    let at = words.iter().position(|w| w == "only").filter(|at| !is_denied(*at))?;
     let next = words.get(at + 1)?;
     // "the patch only helps IPv4"
     let is_behind = words.get(at + 2).is_some_and(|word| is_one(std::slice::from_ref(word)));

@@ -15,3 +15,4 @@ pub mod levels;
 pub mod quantity;
 pub mod scaling;
 pub mod subject;
+pub mod vocabulary;

@@ -168,6 +168,16 @@ pub const THAN: [&str; 19] = [
     "place",
 ];
 
+/// "Between 2 and 4 queues", "from 4 to 8 queues": the words of what is reached, and of what it is held
+/// against.
+pub fn ways(words: &[String]) -> Option<(Vec<String>, Vec<String>)> {
+    [("between", "and"), ("from", "to")].iter().find_map(|(first, second)| {
+        let at = words.iter().position(|w| w == first)?;
+        let to = words[at..].iter().position(|w| w == second)?;
+        Some((words[at + to + 1..].to_vec(), words[at + 1..at + to].to_vec()))
+    })
+}
+
 /// Whether a clause says what it compares with.
 pub fn names_base(text: &str) -> bool {
     words(text).iter().any(|(_, word)| THAN.contains(&word.as_str()))

@@ -82,7 +82,11 @@ pub fn factor(text: &str) -> Option<(f64, String)> {
         if own == "half" && is_by && is_up() {
             continue;
         }
-        if let Some((_, value)) = FIXED.iter().find(|(name, _)| *name == own && !is_count) {
+        // "does not double", "far from doubling", "in the double digits"
+        let is_denied = super::stance::is_negated(&words, index) || next.starts_with("digit");
+        if let Some((_, value)) =
+            FIXED.iter().find(|(name, _)| *name == own && !is_count && !is_denied)
+        {
             return Some((*value, own.to_owned()));
         }
         let prefixed = own.strip_prefix(['x', '×']).and_then(digits);

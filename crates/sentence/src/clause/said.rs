@@ -21,6 +21,14 @@ impl Sign {
             Self::Down => -1.0,
         }
     }
+
+    /// The other one.
+    pub const fn turned(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
 }
 
 /// The side of a number on which something is said to lie.
@@ -74,6 +82,8 @@ pub enum Stance {
     NoChange(String),
     /// Not faster, or not slower.
     NotThat(Sign, String),
+    /// There is a difference, whichever way, by the word given.
+    Differs(String),
     /// Words of both directions.
     Mixed,
 }

@@ -4,6 +4,7 @@ use super::lexicon::{
     BRINGS, DOWN, DOWN_WORDS, NEGATIONS, NEUTRAL, NEUTRAL_VERBS, SAME, UNTOUCHED, UP, UP_WORDS,
 };
 use super::{Sign, Stance, words};
+use crate::vocabulary::{Sense, sense, turn};
 
 /// Faster, slower or the same. Parentheses count only when nothing outside says
 /// anything.
@@ -36,28 +37,165 @@ fn stance_of(text: &str) -> Stance {
         return Stance::Silent; // "(higher is better)"
     }
     let mut found = Stance::Silent;
-    for (index, (_, word)) in words.iter().enumerate() {
-        let Some(next) = stance_of_word(&words, index, word) else { continue };
+    let mut index = 0;
+    while index < words.len() {
+        let (next, end) = match turn(&words, index) {
+            Some((sense, end)) => (stance_of_sense(&words, (index, end), sense), end),
+            None => (stance_of_word(&words, index, &words[index].1), index + 1),
+        };
+        index = end;
+        let Some(next) = next else { continue };
         found = match (found, next) {
             (Stance::Silent, next) => next,
             (Stance::Change(a, w), Stance::Change(b, _)) if a == b => Stance::Change(a, w),
             (Stance::Change(..), Stance::Change(..)) => return Stance::Mixed,
+            (Stance::Differs(_), next @ Stance::Change(..)) => next,
             (first, _) => first,
         };
     }
     found
 }
 
+/// What a word or a turn of the vocabulary, from `begin` to `end`, says with what stands around it.
+fn stance_of_sense(
+    words: &[(usize, String)],
+    (begin, end): (usize, usize),
+    sense: Sense,
+) -> Option<Stance> {
+    let said = words[begin..end].iter().map(|(_, w)| w.as_str()).collect::<Vec<_>>().join(" ");
+    let is_denied = is_negated(words, begin);
+    let change = |sign: Sign, said: String| match is_denied {
+        true => Stance::NotThat(sign, said),
+        false => Stance::Change(sign, said),
+    };
+    // what denies a change, and its denial
+    let denies = |sign: Sign, said: String| match is_denied {
+        true => Stance::Change(sign, said),
+        false => Stance::NotThat(sign, said),
+    };
+    if matches!(sense, Sense::Rise | Sense::Fall | Sense::Good | Sense::Bad)
+        && is_of_a_setting(words, begin)
+    {
+        return None;
+    }
+    let turned = |sign: Sign| if is_of_a_burden(words, begin) { sign.turned() } else { sign };
+    Some(match sense {
+        Sense::Rise => change(turned(Sign::Up), said),
+        Sense::Fall => change(turned(Sign::Down), said),
+        Sense::Good => change(Sign::Up, said),
+        Sense::Bad => change(Sign::Down, said),
+        Sense::Alike if end == begin + 1 && !is_predicate(words, begin) => return None,
+        Sense::Alike if is_denied => Stance::Differs(format!("not {said}")),
+        Sense::Alike => Stance::NoChange(said),
+        Sense::Free | Sense::Harmless => denies(Sign::Down, said),
+        Sense::Useless => denies(Sign::Up, said),
+    })
+}
+
+/// "The rates stay flat", "comparable figures": an adjective of sameness that is said of what is measured.
+fn is_predicate(words: &[(usize, String)], index: usize) -> bool {
+    const COPULAS: [&str; 22] = [
+        "is", "are", "was", "were", "stays", "stay", "stayed", "remains", "remain", "remained",
+        "be", "perform", "performs", "look", "looks", "keeps", "behave", "behaves", "being",
+        "almost", "pretty", "both",
+    ];
+    let near = |from: usize, to: usize| words.get(from..to.min(words.len())).unwrap_or_default();
+    let before = near(index.saturating_sub(3), index);
+    let after = near(index + 1, index + 4);
+    words.len() <= 5
+        || before.iter().any(|(_, w)| COPULAS.contains(&w.as_str()))
+        || is_about_speed(after)
+}
+
+/// "The cost falls", "reduces the latency": what changes is the better the lower it is.
+fn is_of_a_burden(words: &[(usize, String)], index: usize) -> bool {
+    const BURDENS: [&str; 14] = [
+        "cost", "costs", "price", "overhead", "penalty", "latency", "delay", "time", "cycles",
+        "toll", "loss", "losses", "damage", "ns",
+    ];
+    let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let is_burden = |i: usize| BURDENS.contains(&at(i));
+    let is_rate =
+        |w: &str| matches!(w, "performance" | "throughput" | "rate" | "forwarding" | "speed");
+    let is_object = (1..=3).find(|n| is_burden(index + n)).is_some_and(|n| {
+        (1..n)
+            .all(|k| !is_rate(at(index + k)) && !matches!(at(index + k), "by" | "of" | "is" | "a"))
+    });
+    let is_subject =
+        (1..=5).filter_map(|n| index.checked_sub(n)).find(|i| is_burden(*i)).is_some_and(|i| {
+            let before = i.checked_sub(1).map_or("", at);
+            let is_noun = matches!(before, "the" | "its" | "a" | "this" | "their" | "per")
+                || at(i + 1) == "of";
+            is_noun && (i + 1..index).all(|k| !is_rate(at(k)))
+        });
+    is_object || is_subject
+}
+
+/// Whether something before a word denies it: near, or with nothing but light words between.
+pub(super) fn is_negated(words: &[(usize, String)], index: usize) -> bool {
+    const LIGHT: [&str; 40] = [
+        "a",
+        "an",
+        "the",
+        "any",
+        "much",
+        "really",
+        "so",
+        "that",
+        "big",
+        "significant",
+        "clear",
+        "real",
+        "measurable",
+        "noticeable",
+        "visible",
+        "performance",
+        "forwarding",
+        "rate",
+        "throughput",
+        "to",
+        "for",
+        "of",
+        "us",
+        "be",
+        "been",
+        "make",
+        "makes",
+        "get",
+        "gets",
+        "bring",
+        "brings",
+        "show",
+        "shows",
+        "see",
+        "give",
+        "gives",
+        "have",
+        "has",
+        "from",
+        "it",
+    ];
+    let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let is_light = |i: usize| {
+        LIGHT.contains(&at(i))
+            || at(i).ends_with("ly")
+            || fwdlab_netbenches::name::family_word(at(i)).is_some()
+    };
+    (1..=7).filter_map(|back| Some((back, index.checked_sub(back)?))).any(|(back, i)| {
+        let is_only = at(i) == "not" && matches!(at(i + 1), "only" | "just");
+        let is_none = at(i) == "single" && is_negation(at(i.saturating_sub(2)));
+        let is_far =
+            at(i) == "far" && at(i + 1) == "from" || at(i) == "anything" && at(i + 1) == "but";
+        let is_it = is_negation(at(i)) && !is_only || is_none || is_far;
+        let is_near = back <= 3 || at(i) != "without" && (i + 1..index).all(is_light);
+        is_it && is_near
+    })
+}
+
 fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option<Stance> {
     let is = |list: &[&str]| list.iter().any(|w| word.starts_with(w));
     let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
-    let is_negated = (1..=3).any(|back| {
-        index.checked_sub(back).is_some_and(|i| {
-            let is_none = at(i) == "single" && is_negation(at(i.saturating_sub(2)));
-            let is_only = at(i) == "not" && matches!(at(i + 1), "only" | "just");
-            NEGATIONS.contains(&at(i)) && !is_only || is_none
-        })
-    });
+    let is_negated = is_negated(words, index);
     if is_cost(at(index + 1))
         && let Some(sign) = weighed(word)
     {
@@ -123,6 +261,9 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
     if SAME.contains(&word) && is_change(at(index + 1)) {
         return None; // "same drop" speaks of a drop
     }
+    if SAME.contains(&word) && is_negated && is_about_speed(words) {
+        return Some(Stance::Differs(format!("not {word}")));
+    }
     if SAME.contains(&word) {
         let is_within_noise = at(index + 1) == "within"
             && words.iter().any(|(_, w)| matches!(w.as_str(), "error" | "noise" | "margin"));
@@ -133,12 +274,20 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
     if NEUTRAL.contains(&word) {
         // "impact on inet6: none"
         let is_none = words.last().is_some_and(|(_, w)| matches!(w.as_str(), "none" | "nil"));
-        return (is_negated || is_none).then(|| Stance::NoChange(format!("no {word}")));
+        let is_strong = index.checked_sub(1).is_some_and(|i| STRONG.contains(&at(i)));
+        return match is_negated || is_none {
+            true => Some(Stance::NoChange(format!("no {word}"))),
+            false => is_strong.then(|| Stance::Differs(format!("{} {word}", at(index - 1)))),
+        };
     }
-    let sign = sign?;
+    let Some(sign) = sign else {
+        return stance_of_sense(words, (index, index + 1), sense(word)?);
+    };
     if is_of_a_setting(words, index) {
         return None;
     }
+    let is_movement = matches!(sense(word), Some(Sense::Rise | Sense::Fall));
+    let sign = if is_movement && is_of_a_burden(words, index) { sign.turned() } else { sign };
     if is_negated {
         return Some(Stance::NotThat(sign, word.to_owned()));
     }
@@ -170,8 +319,28 @@ fn weighed(word: &str) -> Option<Sign> {
 }
 
 fn is_negation(word: &str) -> bool {
-    NEGATIONS.contains(&word)
+    NEGATIONS.contains(&word) || word.ends_with("n't")
 }
+
+/// Adjectives by which a difference is one.
+const STRONG: [&str; 16] = [
+    "huge",
+    "big",
+    "large",
+    "clear",
+    "significant",
+    "noticeable",
+    "visible",
+    "measurable",
+    "strong",
+    "massive",
+    "substantial",
+    "considerable",
+    "real",
+    "enormous",
+    "important",
+    "notable",
+];
 
 /// "A positive impact", "a negative effect": which way a change goes.
 fn quality(word: &str) -> Option<Sign> {
@@ -258,11 +427,18 @@ fn amount(words: &[(usize, String)], index: usize) -> Option<Sign> {
         "less" | "fewer" => Sign::Down,
         _ => return None,
     };
-    let is_of_frames = ["packet", "frame", "pps", "performance", "throughput", "forward"]
-        .iter()
-        .any(|noun| at(index + 1).starts_with(noun));
+    let is_frames = |word: &str, nouns: &[&str]| nouns.iter().any(|noun| word.starts_with(noun));
+    let is_of_speed = is_frames(at(index + 1), &["pps", "performance", "throughput", "forward"]);
+    let is_of_frames = (1..=3).any(|n| is_frames(at(index + n), &["packet", "frame"]));
     let is_counted = before.ends_with('%') || before == "percent" || QUANTIFIERS.contains(&before);
-    (is_counted && is_of_frames).then_some(sign)
+    let is_sent =
+        ["send", "sent", "generat", "offer", "receiv", "the", "of", "with", "for", "need"];
+    let is_moved = !before.is_empty() && !is_sent.iter().any(|verb| before.starts_with(verb));
+    let is_able = ["performant", "efficient", "effective", "capable", "powerful", "productive"];
+    let is_it = is_counted && is_of_speed
+        || is_of_frames && (is_counted || is_moved)
+        || is_able.contains(&at(index + 1));
+    is_it.then_some(sign)
 }
 
 /// "As fast as", but not "twice as fast as".
@@ -317,6 +493,34 @@ fn is_about_speed(words: &[(usize, String)]) -> bool {
     words.iter().any(|(_, w)| SPEED.contains(&w.as_str()))
 }
 
+/// What may change beside a rate.
+const OF_OTHERS: [&str; 24] = [
+    "error",
+    "noise",
+    "deviation",
+    "variance",
+    "jitter",
+    "buffer",
+    "buffers",
+    "mbuf",
+    "mbufs",
+    "descriptors",
+    "limit",
+    "limits",
+    "memory",
+    "clock",
+    "frequency",
+    "temperature",
+    "fan",
+    "timeout",
+    "interval",
+    "samples",
+    "size",
+    "confidence",
+    "precision",
+    "turbo",
+];
+
 /// "increased from 32K to 256K", "packet loss", "reduced number of queues": a
 /// setting or a count moved, not the rate.
 fn is_of_a_setting(words: &[(usize, String)], index: usize) -> bool {
@@ -346,9 +550,8 @@ fn is_of_a_setting(words: &[(usize, String)], index: usize) -> bool {
     let is_slow_path =
         word.starts_with("slow") && (word.contains("path") || at(index + 1) == "path");
     let is_number_of = at(index + 1) == "number" || at(index + 2) == "number";
-    // "to reduce the error" is about the measurement
-    let is_of_errors = (1..=3)
-        .any(|n| ["error", "noise", "deviation", "variance", "jitter"].contains(&at(index + n)));
+    // "to reduce the error" is about the measurement, "increased the buffer" about what was set
+    let is_of_errors = (1..=3).any(|n| OF_OTHERS.contains(&at(index + n)));
     // "the faster of the two" ranks what the clause names, not the block's sets, but for families
     let is_ranking = before == "the" && at(index + 1) == "of" && !names_family(words);
     // "the impact is lower" weighs a change, and does not say which way it goes

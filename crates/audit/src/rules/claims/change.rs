@@ -261,7 +261,7 @@ impl Wanted {
             Stance::NoChange(_) => Some(Self::Same),
             Stance::Silent => Some(Self::Change(sign?, size, bound)),
             Stance::NotThat(sign, _) => Some(Self::Not(*sign)),
-            Stance::Mixed => None,
+            Stance::Mixed | Stance::Differs(_) => None,
         }
     }
 

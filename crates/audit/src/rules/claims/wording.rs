@@ -6,7 +6,7 @@ use crate::pair::Pair;
 use crate::surroundings::SourcedSet;
 use fwdlab_sentence::clause::{Clause, words};
 use fwdlab_sentence::label::Label;
-use fwdlab_sentence::subject::{THAN, are_opposite, folded, spoken, turned};
+use fwdlab_sentence::subject::{THAN, are_opposite, folded, spoken, turned, ways};
 
 /// The comparisons of a block that a clause can mean.
 pub(super) fn compared<'a>(sets: &'a [SourcedSet<'a>], clause: &Clause) -> Vec<Compared<'a>> {
@@ -54,12 +54,9 @@ pub(super) fn names_set(clause: &Clause, sets: &[SourcedSet<'_>]) -> bool {
 /// "pf is slower than ipfw": the sets named on both sides, each with the one most like it.
 fn against<'a>(sets: &'a [SourcedSet<'a>], text: &str) -> Option<Vec<Compared<'a>>> {
     let words = spoken(text);
-    // "between 2 and 4 queues": from the first to the second
-    let between = words.iter().position(|w| w == "between").and_then(|at| {
-        let and = words[at..].iter().position(|w| w == "and")?;
-        Some((words[at + and + 1..].to_vec(), words[at + 1..at + and].to_vec()))
-    });
-    let (subject, object) = match between {
+    let is_named = |side: &[String]| !named(side, sets).is_empty();
+    let sides = ways(&words).filter(|(to, from)| is_named(to) && is_named(from));
+    let (subject, object) = match sides {
         Some(sides) => sides,
         None => {
             let than = words.iter().rposition(|w| THAN.contains(&w.as_str()))?;
