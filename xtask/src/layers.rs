@@ -26,6 +26,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("fwdlab-claims", 4),
     ("fwdlab-device", 4),
     ("fwdlab-agent", 4),
+    ("fwdlab-procedures", 4),
     ("fwdlab-audit", 4),
     ("fwdlab-compare", 5),
     ("fwdlab-profiles", 5),
