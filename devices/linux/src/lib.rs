@@ -23,6 +23,7 @@ mod error;
 mod headers;
 mod host;
 mod kind;
+mod loads;
 #[cfg_attr(not(feature = "xdp-object"), path = "object/left_out.rs")]
 mod object;
 mod probe;

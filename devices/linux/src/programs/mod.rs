@@ -43,6 +43,10 @@ pub mod word {
     pub const TURNS: usize = 10;
     /// Frames that may still be sent, of a pace that is counted.
     pub const LEFT: usize = 11;
+    /// Frames of a burst, which follow each other at once.
+    pub const BURST: usize = 12;
+    /// From one burst to the next, in 1/256 ns.
+    pub const GAP: usize = 13;
 
     /// Test frames received.
     pub const RECEIVED: usize = 16;

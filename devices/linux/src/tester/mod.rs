@@ -6,12 +6,15 @@
 //! sender's system calls do the device's work, on one processor, before they return.
 
 mod live;
+mod loads;
+mod offering;
 mod ports;
 mod rounds;
 mod sent;
 mod sessions;
 
 use self::live::LiveTester;
+pub(super) use self::offering::Offering;
 use self::ports::PortTester;
 pub(super) use self::ports::{open, plan};
 pub(super) use self::sent::{Sent, Tracking, attach};
