@@ -25,8 +25,8 @@ pub(super) fn place(settings: &mut LinuxSettings, core: Option<usize>) -> Result
     if settings.rps != 0 {
         return Ok(());
     }
-    let others = affinity::allowed_cores().into_iter();
-    let other = others.filter(|other| *other < 64 && Some(*other) != core).next_back();
+    let mut others = affinity::allowed_cores().into_iter();
+    let other = others.rfind(|other| *other < 64 && Some(*other) != core);
     let what = "this measure overloads the device, which needs a processor beside the tester's; give this \
                 process two";
     let other = other.ok_or_else(|| LinuxError::Setup { what: what.to_owned() })?;
