@@ -26,13 +26,13 @@ use crate::host;
 use crate::loads;
 use crate::object::Object;
 use crate::probe::{try_af_xdp, try_live_frames};
-use crate::programs::device::{self, Input};
-use crate::programs::{Shared, word};
 use crate::settings::{LinuxSettings, TesterKind, Xdp, is_sysctl};
 use crate::setup::{self, DEVICE, RouteTables};
 use crate::streams;
 use crate::tester::{self, Offering, Sent, Tester, Tracking};
 use crate::tuning::Tuning;
+use fwdlab_xdp::device::{self, Input};
+use fwdlab_xdp::{Shared, word};
 
 /// The Linux kernel with its tester.
 #[derive(Debug)]

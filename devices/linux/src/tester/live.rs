@@ -19,8 +19,6 @@ use fwdlab_traffic::{FlowSet, TTL};
 use fwdlab_wire::udp;
 
 use super::super::headers::Headers;
-use super::super::programs::tester::{self, Outlet, Pace};
-use super::super::programs::{Shared, receiver, word};
 use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
 use super::loads::{Sample, backlog_drops};
 use super::sent::{Sent, attach, lay_down};
@@ -32,6 +30,8 @@ use fwdlab_experiment::{Experiment, Traffic};
 use fwdlab_results::{Busy, Checks, Interval};
 use fwdlab_topology::{Testbed, TopologyError, port_name};
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
+use fwdlab_xdp::tester::{self, Outlet, Pace};
+use fwdlab_xdp::{Shared, receiver, word};
 
 /// Frames sent at once over a veth pair: as many as the device takes in one poll.
 const SENT_AT_ONCE: u32 = 64;

@@ -12,9 +12,9 @@ use fwdlab_traffic::Load;
 use super::live::LiveTester;
 use super::loads::offered;
 use crate::LinuxError;
-use crate::programs::Shared;
-use crate::programs::tester::Pace;
 use crate::settings::TesterKind;
+use fwdlab_xdp::Shared;
+use fwdlab_xdp::tester::Pace;
 
 /// Between two looks at the counters where losses are not dated.
 const LOOK: Duration = Duration::from_millis(10);

@@ -1,4 +1,4 @@
-//! The XDP programs of the linux device and its tester, assembled instruction by instruction, so
+//! The XDP programs of a device in network namespaces and of its tester, assembled instruction by instruction, so
 //! that neither a BPF compiler nor its output is part of the build.
 //!
 //! - [`tester`] writes the header of the next flow into each frame and sends it,
@@ -7,6 +7,9 @@
 //!
 //! They share an array of numbers with fwdlab, [`Shared`]. Only one processor at a time works on
 //! each of its parts, so that plain loads and stores suffice.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 pub mod device;
 pub mod receiver;
