@@ -74,6 +74,9 @@ pub(super) fn first_trials_of(
     trials_with(device, experiment, test, variants)
 }
 
+/// What a search says that found no load which goes through without a loss.
+const CROWDED: &str = "frames are lost even at";
+
 fn trials_with(
     device: &str,
     experiment: Experiment,
@@ -106,7 +109,20 @@ fn trials_with(
                 }
                 linux.trial(&request, &mut watch)
             };
-            let made = trial();
+            // While others have the processors, no load goes through without a loss.
+            let is_crowded = |made: &Result<Measured, LinuxError>| {
+                made.as_ref().is_err_and(|error| error.to_string().contains(CROWDED))
+            };
+            let mut made = trial();
+            for _ in 0..3 {
+                if is_crowded(&made) {
+                    made = trial();
+                }
+            }
+            if is_crowded(&made) {
+                eprintln!("SKIPPED {test}: other programs have the processors ({CROWDED})");
+                return None;
+            }
             match made {
                 Ok(measured) => list.push((format!("{}-{}", variant.name, traffic.name), measured)),
                 Err(error @ LinuxError::Topology(TopologyError::NftMissing { .. })) => {
