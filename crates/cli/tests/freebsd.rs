@@ -101,6 +101,13 @@ fn refusals(lab: &Lab) -> Vec<String> {
     parts.filter(|part| part.contains("nothing was measured")).map(str::to_owned).collect()
 }
 
+/// Whether what is said of a variant points at the line that holds these words.
+fn points_at(lab: &Lab, said: &str, words: &str) -> bool {
+    let text = fs::read_to_string(lab.dir.path().join("short.toml")).expect("its experiment");
+    let line = text.lines().position(|line| line.contains(words)).expect("a line") + 1;
+    said.starts_with(&format!("{line}: "))
+}
+
 /// Device cost in instructions per frame, without the first interval.
 fn cost(trial: &Trial) -> f64 {
     let busy = trial.measured.intervals.iter().skip(1).filter_map(|interval| interval.busy);
@@ -275,6 +282,10 @@ fn what_a_freebsd_kernel_refuses_fails_with_its_words_and_a_remedy() {
     assert!(b.contains("pfctl -n -f FILE"), "{b}");
     // Stopped in its debugger.
     assert!(c.contains("KDB: enter"), "{c}");
+    assert!(c.contains("while it set debug.kdb.enter"), "{c}");
+    for (said, words) in [(a, "\"dxr\""), (b, "pass maybe"), (c, "debug.kdb.enter")] {
+        assert!(points_at(&lab, said, words), "{words}: {said}");
+    }
     assert!(c.contains("its last lines: ") && c.contains("| db>"), "{c}");
 }
 
@@ -293,9 +304,12 @@ fn a_freebsd_kernel_that_panics_says_why_with_and_without_its_debugger() {
     );
     let reasons = refusals(&lab);
     let [without, with] = &reasons[..] else { panic!("{reasons:?}") };
+    assert!(points_at(&lab, without, "set = { \"debug.kdb.panic"), "{without}");
+    assert!(points_at(&lab, with, "set = { \"debug.debugger"), "{with}");
     for reason in [without, with] {
         assert!(reason.contains("panic: kdb_sysctl_panic; its console has"), "{reason}");
         assert_eq!(reason.contains("| db>"), reason == with, "{reason}");
+        assert!(reason.contains("while it set debug.kdb.panic"), "{reason}");
     }
 }
 

@@ -260,7 +260,7 @@ impl Device for Boots {
         let image = self.boot(variant)?.kernel.image.display().to_string();
         self.follow(&request, task, watch).map(drop).map_err(|error| match error {
             DeviceError::Setup(fault) | DeviceError::Trial(fault) => {
-                DeviceError::setup(format!("kernel {image}: {fault}"))
+                DeviceError::setup(blamed(&fault.to_string(), &image, variant))
             }
             other => other,
         })
@@ -304,6 +304,15 @@ impl Device for Boots {
 pub(super) fn tried_by<'a>(experiment: &'a Experiment, variant: &'a Variant) -> &'a str {
     let is_alike = |other: &&Variant| (&other.set, &other.own) == (&variant.set, &variant.own);
     experiment.variants.iter().find(is_alike).map_or(&variant.name, |first| &first.name)
+}
+
+/// Puts the key that is to blame first: the word of the variant's own that the fault names, else the kernel.
+fn blamed(fault: &str, image: &str, variant: &Variant) -> String {
+    let named = variant.set.keys().filter(|word| fault.contains(word.as_str()));
+    match named.max_by_key(|word| word.len()) {
+        Some(word) => format!("{word}: {fault}; its kernel is {image}"),
+        None => format!("kernel {image}: {fault}"),
+    }
 }
 
 /// How long the tester runs over a cable.

@@ -78,14 +78,14 @@ choose() {
 		give_up
 	}
 	case ", $list," in *", $2,"*) ;; *)
-		echo "lookup algorithm $2 is not loaded; there are: $list." \
+		echo "lookup algorithm $2 is not loaded for $1; there are: $list." \
 			"Name its module in load (fib_dxr, dpdk_lpm4, dpdk_lpm6)" >$P/why
 		give_up;;
 	esac
 	sysctl $1=$2 >$P/out 2>&1
 	sleep 1
 	[ "$(sysctl -n $1)" = $2 ] && return
-	{ echo "the kernel does not take lookup algorithm $2 for this table, and stays with" \
+	{ echo "the kernel does not take lookup algorithm $2 for this table ($1), and stays with" \
 		"$(sysctl -n $1) (bsearch4 takes some ten routes)"; dmesg | tail -n 5; } >$P/why
 	give_up
 }
@@ -143,16 +143,7 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
     for (word, value) in ROUTER {
         line(&format!("set_word {word} {value}"));
     }
-    for (word, value) in &task.sysctl {
-        match (CHOICES.contains(&word.as_str()), value.as_str()) {
-            (true, "auto") => {}
-            (true, _) => line(&format!("choose {word} {}", quoted(value))),
-            (false, _) => line(&format!("set_word {} {}", quoted(word), quoted(value))),
-        }
-    }
-    if let Some(rules) = rules {
-        rules.load().iter().for_each(|command| line(command));
-    }
+    settings(task, rules, &mut line);
     if task.is_rehearsal {
         line(&format!("stage '{}'; sleep 60", Task::SET_UP));
         return script;
@@ -210,6 +201,26 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
     line("$G say counted $P || { echo 'the counts cannot be sent' >$P/why; give_up; }");
     line("sleep 60");
     script
+}
+
+/// What the variant sets. A rehearsal says each word first: if the kernel stops, that is where.
+fn settings(task: &Task, rules: Option<Rules>, line: &mut impl FnMut(&str)) {
+    let say = |word: &str| match task.is_rehearsal {
+        true => format!("stage {}; ", quoted(&format!("set {word}"))),
+        false => String::new(),
+    };
+    for (word, value) in &task.sysctl {
+        let command = match (CHOICES.contains(&word.as_str()), value.as_str()) {
+            (true, "auto") => continue,
+            (true, _) => format!("choose {word} {}", quoted(value)),
+            (false, _) => format!("set_word {} {}", quoted(word), quoted(value)),
+        };
+        line(&(say(word) + &command));
+    }
+    for (number, command) in rules.iter().flat_map(|rules| rules.load()).enumerate() {
+        let said = rules.filter(|_| number == 0).map(|rules| say(rules.word()));
+        line(&(said.unwrap_or_default() + &command));
+    }
 }
 
 /// The guest's time in which every flow is sent once.

@@ -101,6 +101,13 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
         assert!(text.contains(part), "{part}\n{text}");
     }
     assert!(!text.contains("net.route.algo.inet.algo as set"), "{text}");
+    // Only a rehearsal says what is being set, so that a stop is blamed on it.
+    assert!(!text.contains("stage 'set net") && !text.contains("stage 'set pf"), "{text}");
+    let rehearsal = Task { is_rehearsal: true, ..task.clone() };
+    let said = script::text(&rehearsal, &[], Some(Rules::Pf), "1000000");
+    for part in ["stage 'set net.inet.ip.ttl'; set_word", "stage 'set pf'; [ -f /etc/pf.os ]"] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
     // A filter's own settings are there once its module is.
     let place = |part: &str| text.find(part).expect(part);
     assert!(place("kldload -n pf") < place("set_word 'net.inet.ip.ttl'"), "{text}");
