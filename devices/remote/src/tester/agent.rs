@@ -1,12 +1,13 @@
 //! fwdlab's own tester: the program itself, put onto the hosts by its digest.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Child, ChildStdin};
 use std::time::{Duration, Instant};
 
 use fwdlab_agent::channel::{line_of, message_of};
 use fwdlab_agent::order::{
-    Answer, CablePort, Order, Probed, Report, Role, StampClock, StampOrder, StampProof,
+    Answer, CablePort, Order, Probed, Report, Role, StampClock, StampOrder, StampProof, Stamping,
     TrafficOrder,
 };
 use fwdlab_agent::task::{Captured, TaskTraffic};
@@ -39,6 +40,8 @@ pub struct Agents {
     captures: Captures,
     /// Which time stamps can be had, once that was asked.
     stamps: Option<StampProof>,
+    /// By traffic, how many frames a second left the last time, where that was not asked for.
+    rates: BTreeMap<String, f64>,
 }
 
 /// One agent; it ends when dropped, because its input does.
@@ -75,7 +78,13 @@ impl Agents {
         let start = |host: &mut Connected| Agent::start(host, program, is_stopped);
         let tester = start(&mut hosts.tester)?;
         let receiver = hosts.receiver.as_mut().map(start).transpose()?;
-        Ok(Self { tester, receiver, captures: Captures::default(), stamps: None })
+        Ok(Self {
+            tester,
+            receiver,
+            captures: Captures::default(),
+            stamps: None,
+            rates: BTreeMap::new(),
+        })
     }
 }
 
@@ -93,10 +102,14 @@ impl Generator for Agents {
         }
         let Some(receiver) = &mut self.receiver else {
             let mut order = order(task, Role::Both, sending);
-            order.stamps = self.stamps.as_ref().map(|proof| proof.by);
+            let pps = task.pps.or_else(|| self.rates.get(&task.traffic.name).copied());
+            order.stamps = self.stamps.as_ref().map(|proof| Stamping { by: proof.by, pps });
             self.tester.order(&Order::Traffic(Box::new(order)))?;
             self.tester.ready(is_stopped)?;
             let report = self.tester.done(long, is_stopped)?;
+            if let (None, Some(pps)) = (task.pps, rate(&report)) {
+                self.rates.insert(task.traffic.name.clone(), pps);
+            }
             let interval = |counted: &fwdlab_agent::order::Counted| Interval {
                 ms: counted.ns as f64 / 1e6,
                 tx: Some(counted.sent),
@@ -148,8 +161,7 @@ impl Generator for Agents {
         self.tester.order(&Order::Traffic(Box::new(order)))?;
         self.tester.ready(is_stopped)?;
         let report = self.tester.done(task.duration + PROMPT, is_stopped)?;
-        let ns: u64 = report.intervals.iter().map(|interval| interval.ns).sum();
-        Ok((ns > 0 && report.sent > 0).then(|| report.sent as f64 * 1e9 / ns as f64))
+        Ok(rate(&report))
     }
 
     fn facts(&self) -> Vec<(String, String)> {
@@ -163,6 +175,12 @@ impl Generator for Agents {
         }
         facts
     }
+}
+
+/// Frames a second that were sent.
+fn rate(report: &Report) -> Option<f64> {
+    let ns: u64 = report.intervals.iter().map(|interval| interval.ns).sum();
+    (ns > 0 && report.sent > 0).then(|| report.sent as f64 * 1e9 / ns as f64)
 }
 
 fn counts(intervals: Vec<Interval>, sent: &Report, received: &Report) -> Counts {
