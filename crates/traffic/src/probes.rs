@@ -50,7 +50,7 @@ impl Probes {
     }
 
     fn takes(self, sum: u32) -> bool {
-        (sum.wrapping_mul(SPREAD) >> UPPER) % self.every == 0
+        (sum.wrapping_mul(SPREAD) >> UPPER).is_multiple_of(self.every)
     }
 }
 

@@ -86,6 +86,37 @@ impl Agents {
             rates: BTreeMap::new(),
         })
     }
+
+    /// Sends and receives on one host.
+    fn run_alone(
+        &mut self,
+        task: &Task<'_>,
+        sending: Option<Captured>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Counts> {
+        let mut order = order(task, Role::Both, sending);
+        let pps = task.pps.or_else(|| self.rates.get(&task.traffic.name).copied());
+        order.stamps = self.stamps.as_ref().map(|proof| Stamping { by: proof.by, pps });
+        self.tester.order(&Order::Traffic(Box::new(order)))?;
+        self.tester.ready(is_stopped)?;
+        let report = self.tester.done(task.duration + PROMPT, is_stopped)?;
+        if let (None, Some(pps)) = (task.pps, rate(&report)) {
+            self.rates.insert(task.traffic.name.clone(), pps);
+        }
+        let interval = |counted: &fwdlab_agent::order::Counted| Interval {
+            ms: counted.ns as f64 / 1e6,
+            tx: Some(counted.sent),
+            rx: counted.received,
+            ..Interval::default()
+        };
+        let intervals = report.intervals.iter().map(interval).collect();
+        let mut counts = counts(intervals, &report, &report);
+        if let (Some(probed), Some(proof)) = (&report.probed, &self.stamps) {
+            counts.latency = probed.figures;
+            counts.warnings.push(of_stamps(probed, proof));
+        }
+        Ok(counts)
+    }
 }
 
 impl Generator for Agents {
@@ -101,28 +132,7 @@ impl Generator for Agents {
             self.stamps = Some(self.tester.stamps(task, is_stopped)?);
         }
         let Some(receiver) = &mut self.receiver else {
-            let mut order = order(task, Role::Both, sending);
-            let pps = task.pps.or_else(|| self.rates.get(&task.traffic.name).copied());
-            order.stamps = self.stamps.as_ref().map(|proof| Stamping { by: proof.by, pps });
-            self.tester.order(&Order::Traffic(Box::new(order)))?;
-            self.tester.ready(is_stopped)?;
-            let report = self.tester.done(long, is_stopped)?;
-            if let (None, Some(pps)) = (task.pps, rate(&report)) {
-                self.rates.insert(task.traffic.name.clone(), pps);
-            }
-            let interval = |counted: &fwdlab_agent::order::Counted| Interval {
-                ms: counted.ns as f64 / 1e6,
-                tx: Some(counted.sent),
-                rx: counted.received,
-                ..Interval::default()
-            };
-            let intervals = report.intervals.iter().map(interval).collect();
-            let mut counts = counts(intervals, &report, &report);
-            if let (Some(probed), Some(proof)) = (&report.probed, &self.stamps) {
-                counts.latency = probed.figures;
-                counts.warnings.push(of_stamps(probed, proof));
-            }
-            return Ok(counts);
+            return self.run_alone(task, sending, is_stopped);
         };
         receiver.order(&traffic(task, Role::Receiver, receiving))?;
         receiver.ready(is_stopped)?;
