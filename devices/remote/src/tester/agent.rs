@@ -40,7 +40,7 @@ pub struct Agents {
     captures: Captures,
     /// Which time stamps can be had, once that was asked.
     stamps: Option<StampProof>,
-    /// By traffic, how many frames a second left the last time, where that was not asked for.
+    /// By traffic, how many frames a second left at best the last time, where that was not asked for.
     rates: BTreeMap<String, f64>,
 }
 
@@ -100,7 +100,7 @@ impl Agents {
         self.tester.order(&Order::Traffic(Box::new(order)))?;
         self.tester.ready(is_stopped)?;
         let report = self.tester.done(task.duration + PROMPT, is_stopped)?;
-        if let (None, Some(pps)) = (task.pps, rate(&report)) {
+        if let (None, Some(pps)) = (task.pps, best_rate(&report)) {
             self.rates.insert(task.traffic.name.clone(), pps);
         }
         let interval = |counted: &fwdlab_agent::order::Counted| Interval {
@@ -185,6 +185,12 @@ impl Generator for Agents {
         }
         facts
     }
+}
+
+/// Frames a second in the best interval: a tester that was held up for most of a short warm-up is not slow.
+fn best_rate(report: &Report) -> Option<f64> {
+    let sent = report.intervals.iter().filter(|interval| interval.ns > 0 && interval.sent > 0);
+    sent.map(|interval| interval.sent as f64 * 1e9 / interval.ns as f64).max_by(f64::total_cmp)
 }
 
 /// Frames a second that were sent.
@@ -430,4 +436,21 @@ fn now_ns() -> u64 {
 fn failed(role: &'static str, why: &str) -> RemoteError {
     let remedy = "look at the host's log";
     RemoteError::failed(FailureKind::TesterFailed, role, format!("the agent failed: {why}"), remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use fwdlab_agent::order::Counted;
+
+    use super::*;
+
+    #[test]
+    fn a_tester_that_was_held_up_is_not_taken_for_a_slow_one() {
+        let interval = |ns, sent| Counted { ns, sent, received: sent };
+        let intervals =
+            vec![interval(80_000_000, 400), interval(20_000_000, 2_000), interval(0, 9)];
+        let report = Report { sent: 2_409, intervals, ..Report::default() };
+        assert_eq!(best_rate(&report), Some(100_000.0));
+        assert_eq!(best_rate(&Report::default()), None);
+    }
 }
