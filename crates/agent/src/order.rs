@@ -30,6 +30,15 @@ pub enum StampClock {
     Software,
 }
 
+/// How the time of a sample is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stamping {
+    /// By whose stamps.
+    pub by: StampClock,
+    /// Frames a second that are expected to leave, where that is known: so many of them are the sample.
+    pub pps: Option<f64>,
+}
+
 /// Ports whose time stamps are asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StampOrder {
@@ -98,9 +107,9 @@ pub struct TrafficOrder {
     pub duration_ns: u64,
     /// Length of an interval.
     pub interval_ns: u64,
-    /// Take the time of a sample of the frames, by these stamps.
+    /// Take the time of a sample of the frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stamps: Option<StampClock>,
+    pub stamps: Option<Stamping>,
     /// When to end at the latest, counted from the order's arrival.
     pub deadline_ns: u64,
 }

@@ -14,8 +14,8 @@ use fwdlab_traffic::{FlowSet, Load, Probes, Stream, Tester, TrafficPlan};
 use crate::order::{CablePort, Probed, StampClock, StampOrder, StampProof};
 use crate::{Result, words};
 
-/// What is sent over the cable: frames a second, and for how long.
-const CABLE_PPS: f64 = 2_000.0;
+/// What is sent over the cable: as many frames a second as are stamped at most, and for how long.
+const CABLE_PPS: f64 = Probes::MOST_PER_SECOND;
 const CABLE_NS: u64 = 250_000_000;
 /// The share of them that must have both stamps of the card.
 const ENOUGH: f64 = 0.9;

@@ -10,7 +10,7 @@ use fwdlab_wire::MacAddr;
 
 use crate::capture::Captures;
 use crate::deaf::Deaf;
-use crate::order::{Answer, Counted, Report, Role, TrafficOrder};
+use crate::order::{Answer, Counted, Report, Role, Stamping, TrafficOrder};
 use crate::ports::Ports;
 use crate::stamps::Probing;
 use crate::tester::checks_of;
@@ -74,11 +74,11 @@ pub(super) fn run(
 }
 
 fn begin_probing(order: &TrafficOrder) -> Result<Option<Probing>> {
-    let Some(by) = order.stamps else { return Ok(None) };
+    let Some(Stamping { by, pps }) = order.stamps else { return Ok(None) };
     if order.role != Role::Both {
         return Err("frames whose time is taken are sent and received on one host".to_owned());
     }
-    let sample = Probes::of_load(order.traffic.pps);
+    let sample = Probes::of_load(pps, order.duration_ns as f64 / 1e9);
     Probing::begin((&order.out, &order.back), sample, by).map(Some)
 }
 

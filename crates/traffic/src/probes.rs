@@ -13,10 +13,12 @@ pub struct Probes {
     every: u32,
 }
 
-/// Frames of the sample a second: cards stamp one sent frame at a time, and none that comes too soon after.
-const PER_SECOND: f64 = 500.0;
-/// One in so many, where it is not known how many frames are sent: 500 of half a million.
-const OF_UNKNOWN: u32 = 1_000;
+/// Frames of the sample in one run. Not all are stamped, and a run may be slower than the one before.
+const ENOUGH: f64 = 1_500.0;
+/// At least so many a second.
+const LEAST_PER_SECOND: f64 = 500.0;
+/// One in so many, where it is not known how many frames are sent: 500 of 125,000.
+const OF_UNKNOWN: u32 = 250;
 
 /// An odd number (2^32 divided by the golden ratio) whose multiples are far apart.
 const SPREAD: u32 = 0x9e37_79b1;
@@ -31,9 +33,14 @@ const INET_ENDS: [usize; 2] = [INET_ADDRESSES, INET_ADDRESSES + 4];
 const INET6_ENDS: [usize; 2] = [INET6_SOURCE + 12, INET6_DESTINATION + 12];
 
 impl Probes {
-    /// A sample for a load in frames a second.
-    pub fn of_load(pps: Option<f64>) -> Self {
-        Self::every(pps.map_or(OF_UNKNOWN, |pps| (pps / PER_SECOND) as u32))
+    /// At most so many frames of a sample a second: cards stamp one sent frame at a time, and none that comes
+    /// too soon after.
+    pub const MOST_PER_SECOND: f64 = 2_000.0;
+
+    /// A sample for frames a second, as far as they are known, in a run of so many seconds.
+    pub fn of_load(pps: Option<f64>, seconds: f64) -> Self {
+        let wanted = (ENOUGH / seconds).clamp(LEAST_PER_SECOND, Self::MOST_PER_SECOND);
+        Self::every(pps.map_or(OF_UNKNOWN, |pps| (pps / wanted) as u32))
     }
 
     /// One frame in `every`.
@@ -43,7 +50,7 @@ impl Probes {
     }
 
     fn takes(self, sum: u32) -> bool {
-        (sum.wrapping_mul(SPREAD) >> UPPER) % self.every == 0
+        (sum.wrapping_mul(SPREAD) >> UPPER).is_multiple_of(self.every)
     }
 }
 
@@ -193,6 +200,25 @@ mod tests {
                 assert!((0.7..1.3).contains(&share), "{source} {len} {every}: {taken}");
             }
         }
+    }
+
+    #[test]
+    fn a_run_has_enough_of_them_as_long_as_they_do_not_come_too_fast() {
+        // A device that forwards 150,000 frames a second, whose rate is known from its warm-up.
+        for (pps, seconds, at_least) in [
+            (150e3, 1.0, 1_400.0),
+            (150e3, 10.0, 4_900.0),
+            (1e6, 2.0, 1_400.0),
+            (200.0, 1.0, 200.0),
+        ] {
+            let Probes { every } = Probes::of_load(Some(pps), seconds);
+            let (a_second, count) = (pps / f64::from(every), seconds * pps / f64::from(every));
+            assert!(count >= at_least, "{pps} {seconds}: {count}");
+            assert!(a_second < 1.1 * Probes::MOST_PER_SECOND, "{pps} {seconds}: {a_second}");
+        }
+        let short = Probes::of_load(Some(150e3), 0.1);
+        assert_eq!(short.every, (150e3 / Probes::MOST_PER_SECOND) as u32);
+        assert_eq!(Probes::of_load(None, 1.0).every, OF_UNKNOWN);
     }
 
     #[test]

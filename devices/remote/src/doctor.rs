@@ -54,7 +54,8 @@ pub fn examine(file: &Path, program: &Path) -> Result<(String, bool)> {
         line(true, format!("known key {fingerprint}"));
     }
     let reach = Reach::new(&testbed, program)?;
-    for host in testbed.hosts() {
+    let hosts: Vec<Host> = testbed.hosts().map(|host| with_loopback(&testbed, host)).collect();
+    for host in &hosts {
         match reach.connect(&testbed, host, CONNECT, &|| false) {
             Err(error) => {
                 line(false, error.to_string());
@@ -95,6 +96,15 @@ pub fn examine(file: &Path, program: &Path) -> Result<(String, bool)> {
         }
     }
     Ok((text, is_well))
+}
+
+/// A host with every port that is looked at: the tester's loopback, too.
+fn with_loopback(testbed: &Testbed, host: &Host) -> Host {
+    let mut host = host.clone();
+    if host.role == crate::testbed::TESTER {
+        host.ports.extend(testbed.generator.loopback.iter().flatten().cloned());
+    }
+    host
 }
 
 /// Programs that a host needs.

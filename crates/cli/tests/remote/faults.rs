@@ -30,6 +30,19 @@ fn sshd_killed_in_the_middle() {
 }
 
 #[test]
+fn the_control_link_is_away_for_a_while() {
+    let Some(rig) = Rig::up("a control link away for a while", &[]) else { return };
+    // Longer away than a command may take, not as long as the device may be silent.
+    rig.edit("testbed.toml", "silent-dut = \"3s\"", "silent-dut = \"60s\"\ncommand = \"5s\"");
+    let output = rig.run_and(&long(), |rig, _| {
+        let away = "ip link set eth0 down; (sleep 14; ip link set eth0 up) >/dev/null 2>&1 &";
+        rig.on("dut", away);
+    });
+    assert_eq!(rig.failures(), ["transport-lost"], "{}", text(&output.stderr));
+    rig.assert_finished(&output);
+}
+
+#[test]
 fn the_device_boots_in_the_middle() {
     once("a reboot in the middle", "dut-rebooted", "nohup reboot >/dev/null 2>&1 &", "dut");
 }

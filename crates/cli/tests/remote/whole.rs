@@ -188,18 +188,26 @@ fn latency_is_taken_by_stamps_with_their_floor_over_a_cable() {
         "[tester]\nkind = \"fwdlab\"\nloopback = [{ name = \"loop0\", mac = \"02:66:00:00:02:10\" }, \
          { name = \"loop1\", mac = \"02:66:00:00:02:11\" }]\n",
     );
+    let mut doctor = rig.fwdlab();
+    doctor.args(["doctor", "--testbed"]).arg(rig.dir().join("testbed.toml"));
+    let said = text(&doctor.output().expect("it starts").stdout);
+    assert!(said.contains("yes  tester: port loop1: 02:66:00:00:02:11, link up"), "{said}");
     let experiment = EXPERIMENT.replace("seed = 7", "seed = 7\nlatency = true");
+    // As many as go through, so that only the warm-up tells how many are to be sampled.
+    let experiment = experiment.replace("200ms", "1s").replace("20kpps", "max");
     let output = rig.run(&experiment);
     rig.assert_finished(&output);
     for trial in rig.records("trial") {
         let latency = &trial["latency"];
         let of = |key: &str| latency[key].as_u64().unwrap_or_else(|| panic!("{key}: {trial}"));
-        assert!(of("frames") > 0 && of("minimum_ns") > 0, "{latency}");
+        // Three in four of a busy machine's sample may be missing; of an idle one's, next to none is.
+        assert!(of("frames") >= 400 && of("minimum_ns") > 0, "{latency}");
         assert!(of("minimum_ns") <= of("median_ns") && of("median_ns") <= of("maximum_ns"));
         let said = trial["warnings"].to_string();
         // Virtual ports have no card.
         assert!(said.contains("both stamps of the kernel (not every port stamps"), "{said}");
         assert!(said.contains("over a cable they say"), "{said}");
+        eprintln!("{} received, {said}, {latency}", trial["received"]);
     }
 }
 

@@ -4,6 +4,8 @@
 //! testbed's name and a fingerprint, and nothing else of it.
 
 mod read;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -218,6 +220,9 @@ impl Testbed {
                 text.push_str(" whole-host");
             }
             text.push('\n');
+        }
+        for port in self.generator.loopback.iter().flatten() {
+            text.push_str(&format!("loopback {} {}\n", port.name, port.mac));
         }
         let fingerprint = digest::of(text.as_bytes());
         TestbedMark { name: self.name.clone(), fingerprint }

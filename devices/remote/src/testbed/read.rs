@@ -83,6 +83,7 @@ fn read(mut top: Section<'_>, path: &Path, complaints: &mut Complaints<'_>) -> O
         if let (Some(dut), Some(tester)) = (&dut, &tester) {
             let receiver = receiver.as_ref();
             check_ports(dut, tester, receiver, (hosts.at.clone(), complaints));
+            check_loopback(&generator, (dut, tester, receiver), (hosts.at.clone(), complaints));
             check_systems(&generator, (dut, tester), receiver, (hosts.at.clone(), complaints));
         }
         hosts.finish(complaints);
@@ -424,6 +425,33 @@ fn check_ports(
             macs.push(port.mac);
         }
     }
+}
+
+/// A loopback is a cable of its own.
+fn check_loopback(
+    generator: &Generator,
+    (dut, tester, receiver): (&Host, &Host, Option<&Host>),
+    (at, complaints): Placed<'_, '_>,
+) {
+    let Some([from, to]) = &generator.loopback else { return };
+    let hosts = [dut, tester].into_iter().chain(receiver);
+    let is_taken = |port: &TestPort| {
+        let has_mac = hosts.clone().any(|host| host.ports.iter().any(|own| own.mac == port.mac));
+        has_mac || tester.ports.iter().any(|own| own.name == port.name)
+    };
+    let what = if generator.kind != GeneratorKind::Fwdlab {
+        format!("the tester {} takes no time stamps", generator.kind.name())
+    } else if from.name == to.name || from.mac == to.mac {
+        format!("{} stands twice", from.name)
+    } else if let Some(port) = [from, to].into_iter().find(|port| is_taken(port)) {
+        format!("{} is a port of [hosts]", port.name)
+    } else {
+        return;
+    };
+    let wanted = "two more ports of fwdlab's own tester, joined by a cable";
+    let complaint =
+        Complaint::new(what, wanted, "name the ports of that cable, or remove loopback");
+    complaints.add(&at, "tester.loopback", complaint);
 }
 
 /// fwdlab's own tester runs on Linux; only it has ports that are no interfaces.

@@ -135,6 +135,32 @@ mod tests {
     }
 
     #[test]
+    fn latency_is_asked_for_only_where_its_stamps_can_be_had() {
+        let check = |latency: &str, testbed: &Testbed| {
+            let text = format!(
+                "title = \"t\"\ndevice = \"remote\"\nbaseline = \"a\"\n{latency}\n\
+                 [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n[[traffic]]\nname = \"t\"\n\
+                 source = \"198.18.0.1:7\"\ndestination = \"198.19.0.1:7\"\n\
+                 [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n"
+            );
+            let experiment = Experiment::parse(Path::new("x.toml"), &text, &[&crate::Remote]);
+            let checked = check_latency(&experiment.expect("an experiment"), testbed);
+            checked.map_or_else(|error| error.to_string(), |()| "taken".to_owned())
+        };
+        let (asked, own) = ("latency = true", testbed(""));
+        assert_eq!(check(asked, &own), "taken");
+        let pktgen = testbed("[tester]\nkind = \"pkt-gen\"\n");
+        assert_eq!(check("", &pktgen), "taken");
+        assert!(check(asked, &pktgen).contains("fwdlab's own tester only"));
+        let mut two = own.clone();
+        two.receiver = Some(own.tester.clone());
+        assert!(check(asked, &two).contains("the clocks of two do not fit"));
+        let mut guest = own.clone();
+        guest.tester.ports[0].name = "udp:127.0.0.1:30201-127.0.0.1:30101".to_owned();
+        assert!(check(asked, &guest).contains("not on datagram sockets"));
+    }
+
+    #[test]
     fn a_capture_needs_a_tester_that_replays_it() {
         let check = |tester: &str| {
             let text = "title = \"t\"\ndevice = \"remote\"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n\

@@ -1,0 +1,65 @@
+//! A loopback is two ports of its own, and part of what campaigns are bound to.
+
+use std::path::Path;
+
+use super::*;
+
+const CABLE: &str = "[{ name = \"c\", mac = \"02:00:00:00:00:05\" }, \
+                      { name = \"d\", mac = \"02:00:00:00:00:06\" }]";
+
+fn parse(tester: &str) -> Result<Testbed, String> {
+    let host = |name: &str, first: u8| {
+        format!(
+            "[hosts.{name}]\nssh = \"{name}\"\nos = \"linux\"\nports = [\
+             {{ name = \"a\", mac = \"02:00:00:00:00:0{first}\" }}, \
+             {{ name = \"b\", mac = \"02:00:00:00:00:0{}\" }}]\n",
+            first + 1
+        )
+    };
+    let text = format!("name = \"bed\"\n{}{}[tester]\n{tester}", host("dut", 1), host("tester", 3));
+    Testbed::parse(Path::new("bed.toml"), &text).map_err(|problems| problems.to_string())
+}
+
+fn with_loopback(ports: &str) -> Result<Testbed, String> {
+    parse(&format!("kind = \"fwdlab\"\nloopback = {ports}\n"))
+}
+
+#[test]
+fn a_loopback_names_both_ends_of_a_cable_of_its_own() {
+    let [from, to] =
+        with_loopback(CABLE).expect("a testbed").generator.loopback.expect("a loopback");
+    assert_eq!((from.name.as_str(), to.name.as_str()), ("c", "d"));
+    assert_eq!(to.mac.to_string(), "02:00:00:00:00:06");
+    assert_eq!(parse("kind = \"fwdlab\"\n").expect("a testbed").generator.loopback, None);
+}
+
+#[test]
+fn a_wrong_loopback_is_refused_at_its_field() {
+    let refused = |ports: &str| with_loopback(ports).expect_err(ports);
+    let one = "[{ name = \"c\", mac = \"02:00:00:00:00:05\" }]";
+    let socket = CABLE.replace("\"d\"", "\"udp:127.0.0.1:30201-127.0.0.1:30101\"");
+    for (ports, what) in [
+        (one, "1 ports do not make a loopback"),
+        (&socket, "do not make a loopback"),
+        (&CABLE.replace("\"d\"", "\"c\""), "c stands twice"),
+        (&CABLE.replace("00:06", "00:05"), "c stands twice"),
+        (&CABLE.replace("\"d\"", "\"b\""), "b is a port of [hosts]"),
+        (&CABLE.replace("00:06", "00:01"), "d is a port of [hosts]"),
+        (&CABLE.replace("00:06", "0"), "is no MAC address"),
+    ] {
+        let said = refused(ports);
+        assert!(said.contains("tester.loopback") && said.contains(what), "{ports}: {said}");
+    }
+    let said = parse(&format!("kind = \"pkt-gen\"\nloopback = {CABLE}\n")).expect_err("refused");
+    assert!(said.contains("pkt-gen takes no time stamps"), "{said}");
+}
+
+#[test]
+fn a_loopback_is_part_of_the_fingerprint() {
+    let without = parse("kind = \"fwdlab\"\n").expect("a testbed").mark().fingerprint;
+    let with = with_loopback(CABLE).expect("a testbed").mark().fingerprint;
+    let other =
+        with_loopback(&CABLE.replace("00:06", "00:07")).expect("a testbed").mark().fingerprint;
+    assert_ne!(without, with);
+    assert_ne!(with, other);
+}
