@@ -102,6 +102,6 @@ fn is_of_the_other(around: &Surroundings<'_>, block: usize) -> bool {
         item.line < first && (item.kind == ItemKind::Heading || item.is_announcement())
     };
     let labels = around.page.items.iter().filter(is_label);
-    let last = labels.filter_map(|item| whose(&item.text)).last();
+    let last = labels.filter_map(|item| whose(&item.text)).next_back();
     last == Some(Whose::Other)
 }
