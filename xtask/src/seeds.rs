@@ -4,6 +4,8 @@
 mod numbers;
 mod page;
 mod plot;
+mod ratio;
+mod said;
 
 use std::path::Path;
 

@@ -9,7 +9,6 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod data;
 mod figures;
 mod finding;
 mod pair;

@@ -116,7 +116,7 @@ pub fn audit(paths: &[PathBuf]) -> Result<Report> {
 /// input; its file is called `-`.
 pub fn audit_page(bytes: &[u8]) -> Report {
     let mut site = Site::default();
-    site.dirs.push(super::data::DirData::default());
+    site.dirs.push(fwdlab_netbenches::data::DirData::default());
     let page = ReadPage { path: PathBuf::from("-"), dir: 0, page: Page::parse(bytes) };
     let (counts, findings) = page.audit(&site);
     Report { counts, findings, ..Report::default() }
@@ -221,7 +221,10 @@ impl Target {
             return;
         }
         let index = site.dirs.iter().position(|d| d.relative == self.within).unwrap_or_else(|| {
-            let data = super::data::DirData { relative: self.within.clone(), ..Default::default() };
+            let data = fwdlab_netbenches::data::DirData {
+                relative: self.within.clone(),
+                ..Default::default()
+            };
             site.dirs.push(data);
             site.dirs.len() - 1
         });

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::data::DirData;
 use super::figures::{Printer, row_key};
 use fwdlab_netbenches::archive::Archive;
 use fwdlab_netbenches::block::Set;
+use fwdlab_netbenches::data::DirData;
 use fwdlab_sentence::label::Label;
 
 /// Sources outside a page's own directory that are looked at for one row: of many copies the first

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::data::{ConfigurationData, DirData};
 use super::site::{Site, Source};
 use fwdlab_netbenches::block::{MinistatBlock, Row, Set};
+use fwdlab_netbenches::data::{ConfigurationData, DirData};
 use fwdlab_netbenches::name::{NamedFamily, family_word};
 use fwdlab_netbenches::page::{Item, ItemKind, Page};
 use fwdlab_sentence::label::Label;
@@ -22,6 +22,8 @@ pub struct Surroundings<'a> {
     pub page: &'a Page,
     /// Sets with figures, by block.
     pub sets: Vec<Vec<SourcedSet<'a>>>,
+    /// Blocks that no clause is held against.
+    hidden: BTreeSet<usize>,
 }
 
 /// A set with figures and its source.
@@ -43,13 +45,26 @@ impl<'a> Surroundings<'a> {
     /// What stands around `page` in directory `own` of `site`.
     pub fn new(site: &'a Site, own: usize, page: &'a Page) -> Option<Self> {
         let data = site.dirs.get(own)?;
-        let mut around = Self { site, data, own, page, sets: Vec::new() };
-        around.sets = page
-            .blocks
-            .iter()
-            .map(|block| block.measured().into_iter().filter_map(|s| around.measured(s)).collect())
-            .collect();
+        let hidden = BTreeSet::new();
+        let mut around = Self { site, data, own, page, sets: Vec::new(), hidden };
+        around.sets = around.measured_blocks();
         Some(around)
+    }
+
+    /// The same page without some of its blocks.
+    pub fn without(&self, hidden: BTreeSet<usize>) -> Self {
+        let Self { site, data, own, page, .. } = *self;
+        let mut around = Self { site, data, own, page, sets: Vec::new(), hidden };
+        around.sets = around.measured_blocks();
+        around
+    }
+
+    fn measured_blocks(&self) -> Vec<Vec<SourcedSet<'a>>> {
+        let sets = |(index, block): (usize, &'a MinistatBlock)| {
+            let shown = block.measured().into_iter().filter(|_| !self.hidden.contains(&index));
+            shown.filter_map(|set| self.measured(set)).collect()
+        };
+        self.page.blocks.iter().enumerate().map(sets).collect()
     }
 
     fn measured(&self, set: &'a Set) -> Option<SourcedSet<'a>> {
@@ -76,6 +91,9 @@ impl<'a> Surroundings<'a> {
 
     /// The families that a block compares.
     pub fn block_families(&self, block: usize) -> BTreeSet<NamedFamily> {
+        if self.hidden.contains(&block) {
+            return BTreeSet::new();
+        }
         let sets = self.sets.get(block).map(Vec::as_slice).unwrap_or_default();
         let mut families: BTreeSet<NamedFamily> = sets.iter().filter_map(|s| s.family).collect();
         if families.is_empty()
@@ -187,6 +205,9 @@ impl<'a> Surroundings<'a> {
 
     /// Whether a block compares what a clause with these families speaks of.
     fn fits(&self, block: usize, families: &BTreeSet<NamedFamily>) -> bool {
+        if self.hidden.contains(&block) {
+            return false;
+        }
         let compared = self.block_families(block);
         if families.is_empty() || compared.is_empty() {
             return true;

@@ -101,8 +101,24 @@ impl Layout {
     fn label(&self, one: &TrafficSeries) -> Vec<String> {
         let width = self.slot * one.series.len() as f64;
         let columns = ((width + self.traffic_gap) / CHARACTER) as usize;
-        wrap(&one.label, columns.max(8), "", "").lines().map(str::to_owned).collect()
+        let columns = columns.max(8);
+        wrap(&broken(&one.label, columns), columns, "", "").lines().map(str::to_owned).collect()
     }
+}
+
+/// Words that are too long for a line, broken behind a mark where there is one: `Atom_C2558_4Cores/Intel_i350`.
+fn broken(text: &str, columns: usize) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let mut rest: Vec<char> = word.chars().collect();
+        while rest.len() > columns {
+            let mark = rest[..columns].iter().rposition(|c| matches!(c, '/' | '_' | '-' | '.'));
+            let tail = rest.split_off(mark.map_or(columns, |mark| mark + 1));
+            words.push(std::mem::replace(&mut rest, tail).into_iter().collect());
+        }
+        words.push(rest.into_iter().collect());
+    }
+    words.join(" ")
 }
 
 /// Draws minimum, median and maximum of every series, for a page or a file.
@@ -407,6 +423,21 @@ mod tests {
                 assert_eq!(turned, if is_turned { all.len() } else { 0 }, "{svg}");
             }
         }
+    }
+
+    #[test]
+    fn the_name_of_a_group_stays_in_its_width() {
+        let mut wide = chart(&["r1"]);
+        wide.traffics[0].label = "Atom_C2558_4Cores/Intel_i350 (fbsd12-head)".to_owned();
+        for _ in 0..5 {
+            wide.traffics.push(wide.traffics[0].clone());
+        }
+        let layout = Layout::of(&wide, Room::Page);
+        let room = (layout.slot + layout.traffic_gap) / CHARACTER;
+        let lines = layout.label(&wide.traffics[0]);
+        assert!(lines.iter().all(|line| line.chars().count() as f64 <= room.max(8.0)), "{lines:?}");
+        assert_eq!(lines.concat(), "Atom_C2558_4Cores/Intel_i350(fbsd12-head)");
+        assert_eq!(broken("inet: IPv4", 6), "inet: IPv4");
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! When a kernel was built, as `uname -a` says it.
 
+/// The name under which a trial's proof holds it. It is not when the trial started: a kernel is built once
+/// and measured often, and no log of pkt-gen holds a date.
+pub const KERNEL_BUILT: &str = "kernel-built";
+
 /// Days of a week and months as ctime(3) writes them.
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const MONTHS: [&str; 12] =

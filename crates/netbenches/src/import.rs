@@ -268,7 +268,7 @@ fn campaign(dir: &ResultsDir, trials: &[Trial]) -> Campaign {
         traffics: unique(|t| &t.traffic),
         variants,
         trials: trials.iter().map(|t| t.id.clone()).collect(),
-        // Nobody wrote down when: a kernel was built earlier, and a log is copied later.
+        // No log holds a date, and a file's own is of its copy. When each kernel was built is in the proof.
         started: String::new(),
         environment_sha256: None,
     }

@@ -14,6 +14,7 @@ pub mod block;
 pub mod built;
 pub mod callgraph;
 pub mod command;
+pub mod data;
 pub mod equilibrium;
 pub mod export;
 pub mod hardware;

@@ -7,6 +7,7 @@ use search::{Searched, searched};
 use std::collections::BTreeMap;
 
 use super::axes::Axes;
+use super::built::{KERNEL_BUILT, built};
 use super::command::Command;
 use super::info::Info;
 use super::name::{NamedFamily, family_word};
@@ -357,6 +358,7 @@ fn proof(run: &Run, info: &Info) -> BTreeMap<String, String> {
         }
     };
     put("uname", info.uname().map(str::to_owned));
+    put(KERNEL_BUILT, info.uname().and_then(built));
     put("image", info.image().map(str::to_owned));
     put("configuration", info.configuration().map(str::to_owned));
     let receiver = run.receiver.as_ref().and_then(|log| log.as_ref().ok());

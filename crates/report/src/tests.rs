@@ -425,6 +425,25 @@ fn synthesis_refuses_to_mix_traffic_silently() {
     assert_eq!(out.path().join("inet6.png").exists(), Build::THIS.draws_pictures);
 }
 
+#[test]
+fn synthesis_of_pages_with_other_titles_has_a_title_of_its_own() {
+    use super::synthesis::Synthesis;
+    let titled = |title: &str| {
+        let mut results = example::results(&example::TWO, 8);
+        results.campaign.title = title.to_owned();
+        directory(results).0
+    };
+    let title = |titles: [&str; 3]| {
+        let made = titles.map(titled);
+        Synthesis::of(read(&made.each_ref().map(|dir| dir.path().to_owned())), true).unwrap().title
+    };
+    assert_eq!(title(["Impact of D1", "Impact of D1", "Impact of D1"]), "Impact of D1");
+    assert_eq!(
+        title(["Impact of D1", "Impact of D2", "Impact of D3"]),
+        "3 campaigns on one machine"
+    );
+}
+
 /// Figures of their own that are no speeds: bursts, times without loss or without forwarding.
 fn without_speeds() -> Results {
     let mut results = example::with_benchmarks();

@@ -69,7 +69,7 @@ pub fn clauses(text: &str) -> Vec<Clause> {
             offset,
             percents: if is_expectation(part) { Vec::new() } else { percents(part) },
             factor: factor(part),
-            stance: stance(part),
+            stance: if is_own_expectation(part) { Stance::Silent } else { stance(part) },
             families: families(part),
             is_about_all: is_about_all(part) || joins_families(part),
             is_same_size: is_same_size(part),
@@ -105,17 +105,19 @@ pub fn quotes_earlier(text: &str) -> bool {
 }
 
 /// Verbs before a percentage that is a change whatever else the clause says.
-const GIVES: [&str; 12] = [
-    "by", "brings", "brought", "gives", "gave", "adds", "costs", "yields", "gains", "loses",
-    "takes", "saves",
+const GIVES: [&str; 13] = [
+    "give", "by", "brings", "brought", "gives", "gave", "adds", "costs", "yields", "gains",
+    "loses", "takes", "saves",
 ];
 
 /// "Brings 3 %", "by about 3 %": a number that is said to be a change.
 pub fn is_given(clause: &Clause, percent: &Percent) -> bool {
     let before = words(&clause.text[..percent.offset]);
     let mut before = before.iter().rev().map(|(_, word)| word.as_str());
-    let soft =
-        ["about", "around", "roughly", "nearly", "almost", "only", "some", "a", "gain", "of"];
+    let soft = [
+        "about", "around", "roughly", "nearly", "almost", "only", "some", "a", "gain", "of", "us",
+        "you", "back",
+    ];
     let rest = clause.text[percent.offset..].split_once(['%', 't']).map_or("", |(_, rest)| rest);
     let next = words(rest).into_iter().next().map_or(String::new(), |(_, word)| word);
     matches!(next.as_str(), "more" | "less" | "fewer")
@@ -127,6 +129,14 @@ fn is_same_size(text: &str) -> bool {
     words(text).windows(2).any(|pair| {
         matches!(pair[0].1.as_str(), "same" | "similar" | "equal" | "identical")
             && matches!(stance(&pair[1].1), Stance::Change(..))
+    })
+}
+
+/// "I expected IPv6 to gain": what somebody thought before, and nobody measured.
+fn is_own_expectation(text: &str) -> bool {
+    words(text).windows(2).any(|w| {
+        matches!(w[0].1.as_str(), "i" | "we")
+            && matches!(w[1].1.as_str(), "expected" | "hoped" | "feared" | "thought" | "assumed")
     })
 }
 

@@ -14,6 +14,8 @@ pub enum Ranked {
     Changes(Sign),
     /// The second does not change as the first does.
     Only(Sign),
+    /// The second does not change, whichever way.
+    OnlyChanges,
     /// The second changes as the first does not.
     AllBut(Sign),
     /// The first changes so many times as much.
@@ -109,8 +111,22 @@ fn only(clause: &Clause, words: &[String], is_one: impl Fn(&[String]) -> bool) -
     match &clause.stance {
         Stance::Change(sign, _) if is_next || is_the_only => Some(Ranked::Only(*sign)),
         Stance::NotThat(sign, _) if is_the_only => Some(Ranked::AllBut(*sign)),
+        Stance::Differs(_) | Stance::Silent if is_next && has_a_change(words) => {
+            Some(Ranked::OnlyChanges)
+        }
         _ => None,
     }
+}
+
+/// "Only inet4 shows a significant change", "only inet4 is affected".
+fn has_a_change(words: &[String]) -> bool {
+    let is_noun = |w: &String| matches!(w.as_str(), "change" | "difference" | "effect" | "impact");
+    let is_verb =
+        |w: &String| matches!(w.as_str(), "changes" | "changed" | "affected" | "impacted");
+    let shows = words
+        .iter()
+        .any(|w| ["show", "see", "has", "have", "display"].iter().any(|verb| w.starts_with(verb)));
+    words.iter().any(is_verb) || shows && words.iter().any(is_noun)
 }
 
 /// Whether a word alone says that something changes.
@@ -257,7 +273,10 @@ impl Gap {
         };
         let after = &words[gap + 1..];
         let is_between = after.first().is_some_and(|word| word == "between");
-        if !is_between || !after.iter().take(6).any(is_family) || !clause.percents.is_empty() {
+        // "between the kernels for inet" is of kernels
+        let is_joint = |word: &&String| !matches!(word.as_str(), "for" | "on" | "in" | "with");
+        let apart = || after.iter().take(6).take_while(is_joint);
+        if !is_between || !apart().any(is_family) || !clause.percents.is_empty() {
             return None;
         }
         let has = |list: &[&str]| {
@@ -330,6 +349,7 @@ mod tests {
             Some(Gap::Moves(Sign::Down))
         );
         assert_eq!(of("The gap between both kernels doubles."), None);
+        assert_eq!(of("no difference between the kernels for inet"), None);
         assert_eq!(of("The gap between IPv6 and IPv4 falls to 5%."), None);
     }
 

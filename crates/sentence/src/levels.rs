@@ -46,7 +46,7 @@ pub fn ends(text: &str) -> Option<(Scaled, Scaled)> {
 
 /// The two rates of "697 Kpps without it, 818 Kpps with": the one before the change first.
 pub fn sides(text: &str) -> Option<(Scaled, Scaled)> {
-    let found = rates(text);
+    let found = crate::quantity::rates_of_one_unit(text);
     let [first, second] = found.as_slice() else { return None };
     let end = |rate: &Rate| rate.offset + rate.text.len();
     let is_after = |part: &str| {
@@ -152,6 +152,7 @@ pub fn difference(clause: &Clause) -> Option<(Sign, Rate)> {
     };
     let sign = match (written.or(by_verb), &clause.stance, next) {
         (Some(sign), ..) => sign,
+        _ if verb.is_some_and(|(_, w)| matches!(w.as_str(), "additional" | "extra")) => Sign::Up,
         (_, _, "more") => Sign::Up,
         (_, _, "less" | "fewer") => Sign::Down,
         (_, Stance::Change(sign, _), _) => *sign,

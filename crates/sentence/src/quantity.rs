@@ -63,7 +63,9 @@ pub fn rates(text: &str) -> Vec<Rate> {
     for (start, number) in numbers(text) {
         let after = &text[start + number.len()..];
         let lower: String = after.trim_start().chars().take(28).collect::<String>().to_lowercase();
-        let Some((name, unit)) = unit_of_rate(&lower) else { continue };
+        let Some((name, unit)) = unit_of_rate(&lower).or_else(|| counted_a_second(after)) else {
+            continue;
+        };
         let Some((value, decimals)) = parse(number) else { continue };
         let blanks = after.len() - after.trim_start().len();
         found.push(Rate {
@@ -75,6 +77,44 @@ pub fn rates(text: &str) -> Vec<Rate> {
         });
     }
     found
+}
+
+/// Rates, and a number without a unit that one of them is held against: `4.1 Mpps with it against 3.4 without`.
+pub fn rates_of_one_unit(text: &str) -> Vec<Rate> {
+    let mut found = rates(text);
+    let [first] = found.as_slice() else { return found };
+    let unit = first.unit;
+    let is_held = |offset: usize| {
+        let before = crate::clause::words(&text[..offset]);
+        let last = before.last().map_or("", |(_, word)| word.as_str());
+        offset > first.offset && matches!(last, "against" | "vs" | "versus" | "than" | "of")
+    };
+    let other = numbers(text).into_iter().find(|(offset, _)| is_held(*offset));
+    found.extend(other.and_then(|(offset, text)| {
+        let (number, decimals) = parse(text)?;
+        Some(Rate { number, decimals, unit, text: text.to_owned(), offset })
+    }));
+    found
+}
+
+/// "72,000 packets forwarded each second": frames, and behind them what they are counted in.
+fn counted_a_second(after: &str) -> Option<(&'static str, f64)> {
+    // "7.2 % fewer packets per second" is none
+    if !after.starts_with([' ', '\u{a0}']) || after.trim_start().starts_with('%') {
+        return None;
+    }
+    let words: Vec<String> = after.split_whitespace().take(8).map(plain).collect();
+    let is_frames = |word: &String| matches!(word.as_str(), "packets" | "frames");
+    let frames = words.iter().take(4).position(is_frames)?;
+    let each = words[frames..].windows(2).any(|w| {
+        matches!(w[0].as_str(), "per" | "each" | "every" | "a") && w[1].starts_with("second")
+    });
+    let unit = words[..frames].iter().find_map(|word| match word.as_str() {
+        "million" => Some(("million", 1e6)),
+        "thousand" => Some(("thousand", 1e3)),
+        _ => None,
+    });
+    each.then(|| unit.unwrap_or(("", 1.0)))
 }
 
 /// A number of thousands or millions without a unit: `480 K`, `1.2M`.
@@ -134,7 +174,31 @@ pub fn flow_counts(text: &str) -> Vec<Count> {
 pub fn run_counts(text: &str) -> Vec<Count> {
     const RUNS: [&str; 8] =
         ["benches", "benchs", "runs", "iterations", "measures", "measurements", "tries", "bench"];
-    counts(text, 0, |word| RUNS.contains(&word))
+    let mut found = counts(text, 0, |word| RUNS.contains(&word));
+    found.extend(times(text));
+    found
+}
+
+/// "Measured ten times", "ran 7 times".
+fn times(text: &str) -> Option<Count> {
+    const VERBS: [&str; 8] =
+        ["measured", "ran", "run", "repeated", "tested", "benched", "benchmarked", "rerun"];
+    const NUMBERS: [&str; 11] = [
+        "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    ];
+    let words = crate::clause::words(text);
+    // "ran ten times as fast" counts no runs
+    let is_factor =
+        |word: &str| matches!(word, "as" | "more" | "less" | "faster" | "slower" | "higher");
+    let is_it = |at: &usize| {
+        let word = |k: usize| words.get(at + k).map_or("", |(_, w)| w.as_str());
+        VERBS.contains(&word(0)) && word(2) == "times" && !is_factor(word(3))
+    };
+    let at = (0..words.len()).find(is_it)?;
+    let (offset, word) = &words[at + 1];
+    let named = NUMBERS.iter().zip(2..).find(|(name, _)| *name == word).map(|(_, value)| value);
+    let value = named.or_else(|| word.parse().ok())?;
+    Some(Count { value, text: format!("{word} times"), offset: *offset })
 }
 
 /// Frame lengths in bytes: `frame size:542B`, `62-byte frames`, `frame size of 64 bytes`.
@@ -257,6 +321,16 @@ mod tests {
             [(1_488_095.0, 0), (1.488e6, 3)]
         );
         assert!(pps("r14Mpps 5 mppsx").is_empty());
+        assert_eq!(pps("72000 packets forwarded each second"), [(72e3, 0)]);
+        assert_eq!(pps("5 million IPv4 packets go through every second"), [(5e6, 0)]);
+        assert!(pps("1000 packets in 1.2 ms").is_empty());
+        assert!(pps("7.2 % fewer packets per second").is_empty());
+        let both = rates_of_one_unit("4.1 Mpps with it against 3.4 without");
+        assert_eq!(
+            both.iter().map(|rate| (rate.number, rate.unit)).collect::<Vec<_>>(),
+            [(4.1, 1e6), (3.4, 1e6)]
+        );
+        assert_eq!(rates_of_one_unit("4.1 Mpps with 2 queues").len(), 1);
     }
 
     #[test]
@@ -272,6 +346,8 @@ mod tests {
         assert_eq!(flow_counts("with 5M flows")[0].text, "5M");
         assert!(flows("10 Gigabit ports, 2000 different things, and some flows").is_empty());
         assert_eq!(run_counts("maximum values of 5 benches")[0].value, 5);
+        assert_eq!(run_counts("Each kernel was measured ten times")[0].value, 10);
+        assert!(run_counts("it ran ten times as fast").is_empty());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The numbers of docs/seeds.toml, and what follows from them.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use fwdlab_stats::machines::{Figure, Runs};
 use serde::Deserialize;
 
@@ -11,6 +11,42 @@ pub(super) struct Numbers {
     pub(super) lab: Lab,
     pub(super) guest: Guest,
     pub(super) machine: Vec<Machine>,
+    #[serde(default)]
+    pub(super) said: Vec<Said>,
+}
+
+/// A sentence of a page about a figure of a machine, or about two other rates of the page.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Said {
+    pub(super) page: String,
+    pub(super) words: String,
+    /// Absent of "no impact".
+    pub(super) percent: Option<f64>,
+    pub(super) of: Option<Named>,
+    pub(super) rates: Option<Rates>,
+    /// The second rate was all of the load.
+    #[serde(default)]
+    pub(super) limited: bool,
+}
+
+/// Where a figure stands.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Named {
+    machine: String,
+    change: String,
+    family: Family,
+}
+
+/// Two rates that no figure holds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rates {
+    runs: usize,
+    family: Family,
+    before: Side,
+    after: Side,
 }
 
 /// fwdlab's own router: ns per frame saved.
@@ -108,6 +144,9 @@ pub(super) fn read(text: &str) -> Result<Numbers> {
             figure.change()?;
         }
     }
+    for said in &numbers.said {
+        numbers.about(said)?;
+    }
     Ok(numbers)
 }
 
@@ -146,6 +185,42 @@ impl Numbers {
     }
 }
 
+/// What a sentence is about.
+pub(super) struct About {
+    pub(super) family: Family,
+    pub(super) change: Figure,
+    pub(super) runs: usize,
+    /// Whether it counts among the machines of the summary.
+    pub(super) is_figure: bool,
+}
+
+impl Numbers {
+    /// What a sentence is about.
+    pub(super) fn about(&self, said: &Said) -> Result<About> {
+        if let Some(rates) = &said.rates {
+            ensure!(said.of.is_none(), "'{}' is about one figure: `of` or `rates`", said.words);
+            let change = change(rates.runs, rates.before, rates.after)?;
+            let (family, runs) = (rates.family, rates.runs);
+            return Ok(About { family, change, runs, is_figure: false });
+        }
+        let named = said.of.as_ref().with_context(|| format!("'{}': about what?", said.words))?;
+        let is_it = |(machine, figure): &(&Machine, &Published)| {
+            machine.name == named.machine && figure.change == named.change
+        };
+        let found = self.of(named.family).find(is_it);
+        let (_, figure) = found.with_context(|| format!("'{}': no such figure", said.words))?;
+        let is_figure = figure.role == Role::Figure;
+        let (family, runs) = (named.family, figure.runs);
+        Ok(About { family, change: figure.change()?, runs, is_figure })
+    }
+}
+
+/// The ratio of two rates.
+fn change(n: usize, before: Side, after: Side) -> Result<Figure> {
+    let runs = |side: Side| Runs { n, mean: side.mean, sd: side.sd };
+    Ok(Figure::of_runs(runs(before), runs(after))?)
+}
+
 impl Instructions {
     /// The change of the rate if time went by instructions, per cent.
     pub(super) fn percent(self) -> f64 {
@@ -156,8 +231,7 @@ impl Instructions {
 impl Published {
     /// The ratio of the rates.
     pub(super) fn change(&self) -> Result<Figure> {
-        let runs = |side: Side| Runs { n: self.runs, mean: side.mean, sd: side.sd };
-        Ok(Figure::of_runs(runs(self.before), runs(self.after))?)
+        change(self.runs, self.before, self.after)
     }
 
     /// Time that the machine's cores spend on a frame, before and after, ns: all of them are busy

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use fwdlab_stats::Confidence;
-use fwdlab_stats::distribution::t_critical;
-use fwdlab_stats::machines::{Figure, Synthesis, synthesis};
+use fwdlab_stats::machines::{Synthesis, synthesis};
 
 use super::numbers::{Family, Machine, Numbers, Published, Role, percent_of};
 use super::plot::{Line, forest};
+use super::ratio::{interval, percent, summary};
+use super::said;
 
 /// The page of all numbers.
 pub(super) fn write(numbers: &Numbers) -> Result<String> {
@@ -18,6 +19,7 @@ pub(super) fn write(numbers: &Numbers) -> Result<String> {
         table(&mut text, numbers, family)?;
         together(&mut text, numbers, family)?;
     }
+    said::table(&mut text, numbers)?;
     text.push_str(&closing(numbers));
     Ok(text)
 }
@@ -108,17 +110,6 @@ fn predictions(numbers: &Numbers, machine: &Machine, family: Family, before: f64
     [by_instructions, by_fwdlab.unwrap_or_default()]
 }
 
-/// A page's own figure with its interval: t with the runs of both sides.
-fn percent(figure: &Figure, runs: usize) -> [f64; 3] {
-    let half = t_critical(0.95, (2 * runs - 2) as f64) * figure.error;
-    let ln = figure.effect.ln();
-    [ln, ln - half, ln + half].map(|ln| 100.0 * (ln.exp() - 1.0))
-}
-
-fn interval([estimate, low, high]: &[f64; 3]) -> String {
-    format!("{estimate:+.1} % [{low:+.1}, {high:+.1}]")
-}
-
 /// The machines together, with a plot.
 fn together(text: &mut String, numbers: &Numbers, family: Family) -> Result<()> {
     let own: Vec<(&Machine, &Published)> =
@@ -134,16 +125,16 @@ fn together(text: &mut String, numbers: &Numbers, family: Family) -> Result<()> 
     let all = synthesis(&figures, Confidence::USUAL)?;
     lines.push(Line {
         name: format!("{} machines together", figures.len()),
-        percent: [all.estimate, all.interval.low, all.interval.high].map(|e| e.percent()),
+        percent: summary(&all),
         mark: '#',
     });
     let guest = numbers.guest(family).percent();
     lines.push(Line { name: "FreeBSD in a guest".to_owned(), percent: [guest; 3], mark: 'x' });
-    let _ = writeln!(text, "\n```\n{}```\n\n{}", forest(&lines, (-30.0, 30.0)), said(&all));
+    let _ = writeln!(text, "\n```\n{}```\n\n{}", forest(&lines, (-30.0, 30.0)), in_words(&all));
     Ok(())
 }
 
-fn said(all: &Synthesis) -> String {
+fn in_words(all: &Synthesis) -> String {
     let next = match all.next {
         Some(next) => format!(
             "The next machine will show {:+.0} % to {:+.0} %.",

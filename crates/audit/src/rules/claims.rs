@@ -5,6 +5,8 @@ mod anywhere;
 mod change;
 mod claim;
 mod families;
+mod intervals;
+mod machines;
 mod meant;
 mod most;
 mod moves;
@@ -26,6 +28,7 @@ use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_sentence::clause::{Clause, Stance, clauses};
 use fwdlab_sentence::families::is_held_against;
 use fwdlab_sentence::subject::{is_of_others, names_base};
+use machines::Machines;
 use percent::{check_percent, is_of_another_page};
 use topics::Topics;
 use wording::compared;
@@ -34,9 +37,14 @@ use wording::compared;
 pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     tables::check(around, findings);
     let topics = Topics::of(around);
+    let machines = Machines::of(around);
     for item in around.page.items.iter().filter(|item| item.kind != ItemKind::Row) {
-        for clause in clauses(&item.text) {
-            check_clause(around, &topics, item, &clause, findings);
+        let clauses = clauses(&item.text);
+        for (index, clause) in clauses.iter().enumerate() {
+            match &machines {
+                Some(machines) => machines.check(item, &clauses, index, findings),
+                None => check_clause(around, &topics, item, clause, findings),
+            }
         }
     }
 }
@@ -123,6 +131,11 @@ fn check_against(
     spoken: Option<Spoken>,
     findings: &mut AuditFindings,
 ) {
+    if let Some(spoken) = spoken
+        && intervals::check(clause, line, spoken, &around.sets[spoken.block], findings)
+    {
+        return;
+    }
     let is_silent = clause.stance == Stance::Silent || clause.stance == Stance::Mixed;
     if let Some(spoken) = spoken.filter(|_| clause.percents.is_empty()) {
         let sets = around.sets[spoken.block].as_slice();

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::data::DirData;
 use crate::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
 use crate::rules::load::check_flows;
+use fwdlab_netbenches::data::DirData;
 use fwdlab_netbenches::number::format_g8;
 use fwdlab_netbenches::series::GraphRow;
 use fwdlab_sentence::label::Label;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::data::{ConfigurationData, DirData};
 use crate::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
 use crate::surroundings::Surroundings;
+use fwdlab_netbenches::data::{ConfigurationData, DirData};
 use fwdlab_netbenches::number::format_g8;
 use fwdlab_results::units;
 use fwdlab_sentence::quantity::run_counts;
@@ -215,7 +215,7 @@ pub fn check_counts(around: &Surroundings<'_>, findings: &mut AuditFindings) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::RunData;
+    use fwdlab_netbenches::data::RunData;
 
     fn configuration(medians: &[&str]) -> ConfigurationData {
         let run = |text: &&str| RunData {

@@ -12,7 +12,7 @@ struct Page {
     blocks: &'static [Block],
 }
 
-const PAGES: [Page; 10] = [
+const PAGES: [Page; 11] = [
     Page {
         name: "apu",
         text: "Comparing D27401 (Diff 80677) impact on forwarding performance:\n\
@@ -277,6 +277,54 @@ const PAGES: [Page; 10] = [
             ],
         )],
     },
+    Page {
+        name: "two",
+        text: "Impact of D27401 on forwarding performance\n\
+               \x20 - SuperMicro SuperServer 5018A-FTN4 (8 cores Atom C2758 at 2.4GHz)\n\
+               \x20 - Quad port Chelsio 10-Gigabit T540-CR\n\
+               \x20 - 2000 flows of smallest UDP packets, five runs of each kernel\n",
+        blocks: &[
+            (
+                "inet4:",
+                &[
+                    (
+                        "baseline: inet4 packets-per-second forwarded",
+                        [4_112_000.0, 4_098_700.0, 4_120_400.0, 4_105_800.0, 4_119_200.0],
+                    ),
+                    (
+                        "patched with D27401: inet4 packets-per-second forwarded",
+                        [4_833_000.0, 4_822_100.0, 4_841_900.0, 4_826_600.0, 4_845_300.0],
+                    ),
+                ],
+            ),
+            (
+                "inet6:",
+                &[
+                    (
+                        "baseline: inet6 packets-per-second forwarded",
+                        [832_600.0, 836_400.0, 829_100.0, 833_300.0, 830_700.0],
+                    ),
+                    (
+                        "patched with D27401: inet6 packets-per-second forwarded",
+                        [771_600.0, 774_800.0, 769_000.0, 773_100.0, 770_200.0],
+                    ),
+                ],
+            ),
+            (
+                "The other machine (Netgate RCC-VE 4860, 4 cores Intel Atom C2558E), inet6:",
+                &[
+                    (
+                        "baseline: inet6 packets-per-second forwarded",
+                        [746_500.0, 759_600.0, 741_800.0, 754_100.0, 744_600.0],
+                    ),
+                    (
+                        "patched with D27401: inet6 packets-per-second forwarded",
+                        [751_700.0, 758_500.0, 747_900.0, 745_700.0, 765_900.0],
+                    ),
+                ],
+            ),
+        ],
+    },
 ];
 
 /// The page with a sentence at its place: `top`, `a1`, `b1`, `a2`, `b2`, `end`.
@@ -400,6 +448,14 @@ fn eighth_set() {
 fn ninth_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/ninth.txt"));
     assert!(found >= 80 && blamed <= 2 && asked <= 1, "{found} {blamed} {asked}");
+}
+
+/// A page of two machines, by somebody who had not seen the rules: at first sight 36 of 50 wrong ones were
+/// found, and 18 of 50 right ones called wrong, 15 of them for the block of the other machine.
+#[test]
+fn tenth_set() {
+    let (found, blamed, asked) = measured(include_str!("unseen/tenth.txt"));
+    assert!(found >= 48 && blamed == 0 && asked <= 2, "{found} {blamed} {asked}");
 }
 
 /// A set that somebody wrote without sight of the rules: `FWDLAB_BLIND_SET=FILE`. It fails below 90 % of the

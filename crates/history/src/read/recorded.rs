@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fwdlab_netbenches::axes::Axes;
-use fwdlab_netbenches::built::built;
+use fwdlab_netbenches::built::{KERNEL_BUILT, built};
 use fwdlab_netbenches::hardware::Hardware;
 use fwdlab_netbenches::info::Info;
 use fwdlab_netbenches::name::family_word;
@@ -52,8 +52,9 @@ fn take(results: &Results, read: &mut Read) {
             false => imported(first),
         };
         let day = || first.started.clone();
-        let uname = first.measured.proof.get("uname");
-        let date = uname.and_then(|uname| built(uname)).or_else(day);
+        let proof = |name: &str| first.measured.proof.get(name);
+        let of_uname = || proof("uname").and_then(|uname| built(uname));
+        let date = proof(KERNEL_BUILT).cloned().or_else(of_uname).or_else(day);
         let of_directory = Revision::within(&name).map(|own| own.text);
         let revision = if axes.image.is_empty() {
             let day = || Some(campaign.started.clone()).filter(|day| !day.is_empty());

@@ -56,8 +56,13 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
         );
     }
     let every = (points.len() / 9).max(1);
+    let room = if points.len() > 1 { (x(1) - x(0)).abs() * every as f64 / 7.0 } else { 24.0 };
+    let columns = (room as usize).max(11);
     for (i, point) in points.iter().enumerate().step_by(every) {
-        let name: String = point.revision.chars().take(11).collect();
+        let name = match point.revision.chars().count() > columns {
+            true => point.revision.chars().take(columns - 1).chain(['…']).collect(),
+            false => point.revision.clone(),
+        };
         let anchor = if x(i) > WIDTH - 45.0 { "end" } else { "middle" };
         let _ = writeln!(
             out,

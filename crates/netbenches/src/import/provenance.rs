@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::baseline::Baseline;
 use super::placing::Placing;
 use crate::archive::ResultsDir;
+use crate::built::built;
 use crate::hardware::Hardware;
 use crate::runs::ReadConfiguration;
 use crate::trial::Place;
@@ -35,6 +36,7 @@ struct ConfigurationProvenance<'a> {
     configuration: Option<&'a str>,
     traffic: Option<&'a str>,
     uname: Option<&'a str>,
+    kernel_built: Option<String>,
     info_problems: &'a [String],
     runs: usize,
 }
@@ -68,6 +70,7 @@ pub fn write_provenance(
             configuration: info.configuration(),
             traffic: info.traffic(),
             uname: info.uname(),
+            kernel_built: info.uname().and_then(built),
             info_problems: &info.problems,
             runs: configuration.runs.len(),
         };

@@ -1,6 +1,7 @@
 mod hostile;
 
 use super::*;
+use crate::built::KERNEL_BUILT;
 use crate::tests::published;
 use fwdlab_results::{Metric, Results};
 
@@ -58,10 +59,12 @@ fn published_runs_become_trials_of_variants() {
         ("r1", "Impact of D2")
     );
     assert_eq!(results.campaign.device, "imported");
-    // A kernel's build is no start of a trial.
+    // A kernel's build is no start of a trial: it has a name of its own.
     assert_eq!(results.campaign.started, "");
     assert!(results.trials.iter().all(|trial| trial.started.is_none()));
-    assert!(results.trials[0].measured.proof["uname"].contains("Jul  4 21:50:10"));
+    let proof = &results.trials[0].measured.proof;
+    assert!(proof["uname"].contains("Jul  4 21:50:10"));
+    assert_eq!(proof[KERNEL_BUILT], "2017-07-04T21:50:10Z");
     assert_eq!(results.figures(Metric::Rate, "r1D2", "inet4").len(), 3);
     assert_eq!(results.trials[0].flows_planned, Some(2000));
     let folded = out.path().join("machine/results/a/profiles/r1.inet4.folded");

@@ -34,7 +34,7 @@ pub struct Column {
 /// Results of several machines.
 #[derive(Debug)]
 pub struct Synthesis {
-    /// The title that all share, or the first one's.
+    /// The title that all share, else how many of how many machines they are.
     pub title: String,
     /// One per directory, in the order given.
     pub columns: Vec<Column>,
@@ -76,7 +76,7 @@ impl Synthesis {
         }
         warnings.extend(builds(&columns));
         tell_apart(&mut columns);
-        let title = columns.first().map_or_else(String::new, |c| c.claims.title.clone());
+        let title = title(&columns);
         Ok(Self { title, columns, warnings })
     }
 
@@ -103,6 +103,20 @@ impl Column {
     pub fn verdict(&self, traffic: &str, variant: &str) -> Option<&VerdictClaim> {
         self.claims.verdicts.iter().find(|v| v.traffic == traffic && v.variant == variant)
     }
+}
+
+/// One page's title is none for pages that have others.
+fn title(columns: &[Column]) -> String {
+    let titles = unique(columns.iter().map(|column| column.claims.title.as_str()));
+    if let [one] = titles.as_slice() {
+        return (*one).to_owned();
+    }
+    let machines = unique(columns.iter().map(|column| column.machine.as_str())).len();
+    let machines = match machines {
+        1 => "one machine".to_owned(),
+        several => format!("{several} machines"),
+    };
+    format!("{} campaigns on {machines}", columns.len())
 }
 
 /// The end of [`ReportError::Mixed`]'s message, which a warning does not need.

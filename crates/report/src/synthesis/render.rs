@@ -104,8 +104,21 @@ fn source(column: &Column) -> String {
         units::plural(p.planned, "trial")
     );
     match p.started.as_str() {
-        "" => kept,
+        "" => kernels_built(column).map_or(kept.clone(), |built| format!("{kept}, {built}")),
         started => format!("{kept}, started {started}"),
+    }
+}
+
+/// When the kernels of published runs were built, whose start nobody knows.
+fn kernels_built(column: &Column) -> Option<String> {
+    let built = column.results.trials.iter().filter_map(|trial| {
+        let at = trial.measured.proof.get(fwdlab_netbenches::built::KERNEL_BUILT)?;
+        at.split('T').next()
+    });
+    let days: std::collections::BTreeSet<&str> = built.collect();
+    match (days.first()?, days.last()?) {
+        (first, last) if first == last => Some(format!("kernel built {first}")),
+        (first, last) => Some(format!("kernels built {first} to {last}")),
     }
 }
 

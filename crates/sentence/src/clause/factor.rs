@@ -82,6 +82,11 @@ pub fn factor(text: &str) -> Option<(f64, String)> {
         if own == "half" && is_by && is_up() {
             continue;
         }
+        // "half a million" is a number
+        let counts = ["million", "thousand", "hundred", "dozen", "second"];
+        if own == "half" && next == "a" && counts.contains(&word(Some(index + 2))) {
+            continue;
+        }
         // "does not double", "far from doubling", "in the double digits"
         let is_denied = super::stance::is_negated(&words, index) || next.starts_with("digit");
         if let Some((_, value)) =

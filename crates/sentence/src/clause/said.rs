@@ -114,7 +114,9 @@ pub fn words(text: &str) -> Vec<(usize, String)> {
 
 /// Families named in a text.
 pub(super) fn families(text: &str) -> BTreeSet<NamedFamily> {
+    let is_legacy = text.to_lowercase().contains("legacy ip");
     text.split(|c: char| !c.is_alphanumeric())
         .filter_map(fwdlab_netbenches::name::family_word)
+        .chain(is_legacy.then_some(NamedFamily::Inet))
         .collect()
 }

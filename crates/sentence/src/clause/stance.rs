@@ -133,7 +133,7 @@ fn is_of_a_burden(words: &[(usize, String)], index: usize) -> bool {
 
 /// Whether something before a word denies it: near, or with nothing but light words between.
 pub(super) fn is_negated(words: &[(usize, String)], index: usize) -> bool {
-    const LIGHT: [&str; 40] = [
+    const LIGHT: [&str; 51] = [
         "a",
         "an",
         "the",
@@ -174,6 +174,17 @@ pub(super) fn is_negated(words: &[(usize, String)], index: usize) -> bool {
         "has",
         "from",
         "it",
+        "did",
+        "does",
+        "machine",
+        "kernel",
+        "enough",
+        "call",
+        "claim",
+        "say",
+        "seen",
+        "found",
+        "proves",
     ];
     let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
     let is_light = |i: usize| {
@@ -186,7 +197,10 @@ pub(super) fn is_negated(words: &[(usize, String)], index: usize) -> bool {
         let is_none = at(i) == "single" && is_negation(at(i.saturating_sub(2)));
         let is_far =
             at(i) == "far" && at(i + 1) == "from" || at(i) == "anything" && at(i + 1) == "but";
-        let is_it = is_negation(at(i)) && !is_only || is_none || is_far;
+        // "it would be wrong to say that"
+        let is_refused = matches!(at(i), "wrong" | "false" | "incorrect" | "untrue")
+            && matches!(at(i + 1), "to" | "that");
+        let is_it = is_negation(at(i)) && !is_only || is_none || is_far || is_refused;
         let is_near = back <= 3 || at(i) != "without" && (i + 1..index).all(is_light);
         is_it && is_near
     })
@@ -423,6 +437,9 @@ fn amount(words: &[(usize, String)], index: usize) -> Option<Sign> {
         // "1.4 % below what it was"
         "above" if before.ends_with('%') => return Some(Sign::Up),
         "below" if before.ends_with('%') => return Some(Sign::Down),
+        // "95 ns less", "300 cycles more": of what a frame takes
+        "more" if is_time(before) => return Some(Sign::Down),
+        "less" | "fewer" if is_time(before) => return Some(Sign::Up),
         "more" => Sign::Up,
         "less" | "fewer" => Sign::Down,
         _ => return None,
@@ -439,6 +456,11 @@ fn amount(words: &[(usize, String)], index: usize) -> Option<Sign> {
         || is_of_frames && (is_counted || is_moved)
         || is_able.contains(&at(index + 1));
     is_it.then_some(sign)
+}
+
+/// Whether a word is a unit of the time that a frame takes.
+fn is_time(word: &str) -> bool {
+    matches!(word, "ns" | "nanoseconds" | "us" | "µs" | "microseconds" | "cycles")
 }
 
 /// "As fast as", but not "twice as fast as".

@@ -11,7 +11,7 @@ use crate::pair::Pair;
 use crate::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units::exact_percent as show;
-use fwdlab_sentence::clause::{Clause, Sign, words};
+use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
 use fwdlab_sentence::families::{Gap, Ranked, Ranking, is_alike};
 use fwdlab_sentence::subject::{folded, spoken};
 
@@ -126,12 +126,17 @@ fn hold(
         Ranked::Only(sign) => {
             against_changes(sides, |_, b| b.is_proven && b.mean_percent * sign.factor() > MARGIN)
         }
+        Ranked::OnlyChanges => {
+            against_changes(sides, |_, b| b.is_proven && b.mean_percent.abs() > MARGIN)
+        }
         Ranked::AllBut(sign) => against_changes(sides, |a, b| {
             let is_so = |pair: &Pair| pair.is_proven && pair.mean_percent * sign.factor() > 0.0;
             is_so(a) || !is_so(b)
         }),
         Ranked::Times(factor) => against_changes(sides, |a, b| {
             let times = a.mean_percent / b.mean_percent;
+            // "what one wins is twice what the other loses"
+            let times = if clause.stance == Stance::Mixed { -times } else { times };
             times < 0.0 || (times / factor).ln().abs() > FAR.ln()
         }),
     };
@@ -141,7 +146,9 @@ fn hold(
         findings.add(Rule::ClaimSign, Severity::Wrong, line, text);
     }
     // that the first changes at all is for its own block to say
-    !sides.first.is_empty() && !sides.second.is_empty() && !matches!(ranked, Ranked::Only(_))
+    !sides.first.is_empty()
+        && !sides.second.is_empty()
+        && !matches!(ranked, Ranked::Only(_) | Ranked::OnlyChanges)
 }
 
 /// Words for the first set of a block, and for the others.

@@ -23,14 +23,37 @@ pub(super) fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
         around.page.items.iter().filter(|item| item.kind == ItemKind::Row).collect();
     // rows of one table stand on lines that follow each other
     for table in rows.chunk_by(|a, b| a.line + 1 == b.line) {
-        let [header, rule, body @ ..] = table else { continue };
         let is_rule = |c: char| matches!(c, '|' | '-' | ':' | ' ');
-        if !rule.text.chars().all(is_rule) {
+        let headed = match table {
+            [header, rule, body @ ..] if rule.text.chars().all(is_rule) => Some((header, body)),
+            _ => None,
+        };
+        let Some((header, body)) = headed else {
+            table.iter().for_each(|row| check_bare(around, row, findings));
             continue;
-        }
+        };
         let names = cells(&header.text);
         for row in body {
             check_row(around, &names, row, findings);
+        }
+    }
+}
+
+/// A row without a heading: what begins with a sign, or is so many times, is a change of what the row names.
+fn check_bare(around: &Surroundings<'_>, row: &Item, findings: &mut AuditFindings) {
+    let cells = cells(&row.text);
+    let Some((key, values)) = cells.split_first() else { return };
+    for cell in values {
+        let is_signed = cell.starts_with(['+', '-', '−']) && cell.ends_with('%');
+        let times = cell.strip_prefix(['x', '×']).or_else(|| cell.strip_suffix(['x', '×']));
+        let times = times.and_then(|number| number.trim().parse::<f64>().ok());
+        let said = match times {
+            Some(times) => format!("{key}: {:+.0} %", 100.0 * (times - 1.0)),
+            None if is_signed => format!("{key}: {cell}"),
+            None => continue,
+        };
+        for clause in clauses(&said) {
+            anywhere::check(around, &clause, row.line, findings);
         }
     }
 }

@@ -105,6 +105,14 @@ fn orientation(text: &str, base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> O
         Some(at) => (&words[..at], &words[at + 1..]),
         None => (words.as_slice(), &[][..]),
     };
+    // "without it is slower than with it"
+    let has = |words: &[String], word: &str| words.iter().any(|w| w == word);
+    if has(subject, "without") && object.first().is_some_and(|w| w == "with") {
+        return Some(false);
+    }
+    if has(subject, "with") && object.first().is_some_and(|w| w == "without") {
+        return Some(true);
+    }
     let score = |words: &[String], own: &SourcedSet<'_>, other: &SourcedSet<'_>| -> i32 {
         // "ipfw-statefull" names two things
         let parts = |(i, w): (usize, &String)| -> i32 {
@@ -151,7 +159,13 @@ fn names_state_of(words: &[String], base: &SourcedSet<'_>, variant: &SourcedSet<
 fn names_unpatched(said: &[String], base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> bool {
     base.label.patches.is_empty()
         && !variant.label.patches.is_empty()
-        && said.iter().any(|word| matches!(word.as_str(), "unpatched" | "vanilla" | "stock"))
+        && said.iter().enumerate().any(|(at, word)| match word.as_str() {
+            "unpatched" | "vanilla" | "stock" => true,
+            "old" | "original" | "previous" => said
+                .get(at + 1)
+                .is_some_and(|next| matches!(next.as_str(), "kernel" | "code" | "one")),
+            _ => false,
+        })
 }
 
 /// 1 when a word belongs to `own` alone, -1 when it is negated there.
@@ -170,5 +184,16 @@ fn weight(
         return 0;
     }
     let before = index.checked_sub(1).map_or("", |i| words[i].as_str());
-    if matches!(before, "without" | "no" | "not" | "disabling" | "removing") { -1 } else { 1 }
+    const TAKEN_AWAY: [&str; 9] = [
+        "without",
+        "no",
+        "not",
+        "disabling",
+        "removing",
+        "reverting",
+        "undoing",
+        "dropping",
+        "minus",
+    ];
+    if TAKEN_AWAY.contains(&before) { -1 } else { 1 }
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use fwdlab_netbenches::archive::ResultsDir;
-use fwdlab_netbenches::command::Range;
-use fwdlab_netbenches::info::Info;
-use fwdlab_netbenches::name::{NamedFamily, family_word};
-use fwdlab_netbenches::pipeline::{MedianRule, Published};
-use fwdlab_netbenches::pktgen::PktgenLog;
-use fwdlab_netbenches::runs::{ReadConfiguration, Run, read_bounded, read_configurations};
-use fwdlab_netbenches::series::{GraphRow, MAX_TABLE_BYTES, Series, graph_rows};
+use crate::archive::ResultsDir;
+use crate::command::Range;
+use crate::info::Info;
+use crate::name::{NamedFamily, family_word};
+use crate::pipeline::{MedianRule, Published};
+use crate::pktgen::PktgenLog;
+use crate::runs::{ReadConfiguration, Run, read_bounded, read_configurations};
+use crate::series::{GraphRow, MAX_TABLE_BYTES, Series, graph_rows};
 
 /// Values by prefix.
 pub type Values = BTreeMap<String, Vec<f64>>;
@@ -42,14 +42,14 @@ pub struct ConfigurationData {
     /// The `.info` file.
     pub info: Info,
     /// What the senders were told.
-    pub traffic: Traffic,
+    pub traffic: LoggedTraffic,
     /// Builds of pkt-gen (the source line in brackets), receivers and senders.
     pub builds: BTreeSet<u32>,
 }
 
 /// What the senders of a configuration were told, over all runs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Traffic {
+pub struct LoggedTraffic {
     /// Flows of all senders of a run together.
     pub flows: BTreeSet<u64>,
     /// Address ranges, source and destination.
@@ -153,7 +153,7 @@ fn file_name(path: &std::path::Path) -> String {
 
 impl ConfigurationData {
     fn of(configuration: ReadConfiguration) -> Self {
-        let mut data = Self { traffic: Traffic::of(&configuration), ..Self::default() };
+        let mut data = Self { traffic: LoggedTraffic::of(&configuration), ..Self::default() };
         data.builds.extend(
             configuration
                 .receiver_logs()
@@ -186,7 +186,7 @@ fn middle(mut values: Vec<f64>) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-impl Traffic {
+impl LoggedTraffic {
     fn of(configuration: &ReadConfiguration) -> Self {
         let mut traffic = Self::default();
         for run in configuration.runs.values() {
