@@ -41,14 +41,14 @@ struct Found {
 
 impl Probing {
     /// Begins to stamp the frames of a sample that leave by `out` and arrive at `back`.
-    pub(crate) fn begin((out, back): (&str, &str), sample: Probes, by: StampClock) -> Result<Self> {
+    pub(crate) fn begin((out, back): (&str, &str), probes: Probes, by: StampClock) -> Result<Self> {
         let cards = match by {
             StampClock::Software => Vec::new(),
             StampClock::Hardware => switched_on(&[out, back])?,
         };
-        let sample = Arc::new(sample);
-        let sent = SentStamps::open(out, sample.clone()).map_err(words)?;
-        let received = ReceivedStamps::open(back, sample).map_err(words)?;
+        let probes = Arc::new(probes);
+        let sent = SentStamps::open(out, probes.clone()).map_err(words)?;
+        let received = ReceivedStamps::open(back, probes).map_err(words)?;
         Ok(Self { sent, received, by, _cards: cards })
     }
 

@@ -66,6 +66,7 @@ pub mod ring;
 pub mod sampler;
 mod socket;
 #[cfg(target_os = "linux")]
+mod stamp;
 pub mod stamps;
 mod sys;
 #[cfg(target_os = "linux")]

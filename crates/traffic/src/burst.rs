@@ -4,6 +4,8 @@
 //! Written one by one as they leave, frames come as fast as the tester makes them; out of memory
 //! they come as fast as the port takes them, which is what a full link is.
 
+use std::convert::Infallible;
+
 use fwdlab_port::{Batch, Clock, Frame, Pool, Port};
 
 use crate::error::TrafficError;
@@ -48,6 +50,33 @@ impl BurstOutcome {
     pub const fn is_whole(&self) -> bool {
         self.received >= self.frames
     }
+}
+
+/// The longest burst of at most `most` frames of which every one comes back, to 1/256:
+/// doubled until one does not, then halved in between. A burst of no frame when not even one comes back.
+///
+/// # Errors
+/// What `send` returns.
+pub fn longest_burst<E>(
+    most: u64,
+    send: &mut dyn FnMut(u64) -> Result<BurstOutcome, E>,
+) -> Result<BurstOutcome, E> {
+    let mut held = BurstOutcome::default();
+    let mut failed = most + 1;
+    let mut next = FIRST.min(most);
+    while failed - held.frames > 1 + held.frames / RESOLUTION {
+        let outcome = send(next)?;
+        if outcome.is_whole() && outcome.frames == next {
+            held = outcome;
+        } else {
+            failed = next;
+        }
+        next = match failed > most {
+            true => (2 * held.frames).min(most),
+            false => u64::midpoint(held.frames, failed),
+        };
+    }
+    Ok(held)
 }
 
 impl<A: Port, B: Port> Burster<A, B> {
@@ -118,25 +147,13 @@ impl<A: Port, B: Port, T: TimeSource> Burster<A, B, T> {
         outcome
     }
 
-    /// The longest burst of which every frame comes back, to 1 in [`RESOLUTION`]: doubled until one
-    /// does not, then halved in between. A burst of no frame when not even one comes back.
+    /// As [`longest_burst`], of those that can be sent.
     pub fn longest(&mut self) -> BurstOutcome {
-        let mut held = BurstOutcome::default();
-        let mut failed = self.most as u64 + 1;
-        let mut next = FIRST.min(failed - 1);
-        while failed - held.frames > 1 + held.frames / RESOLUTION {
-            let outcome = self.send(next as usize);
-            if outcome.is_whole() && outcome.frames == next {
-                held = outcome;
-            } else {
-                failed = next;
-            }
-            next = match failed > self.most as u64 {
-                true => (2 * held.frames).min(self.most as u64),
-                false => u64::midpoint(held.frames, failed),
-            };
-        }
-        held
+        let most = self.most as u64;
+        let found: Result<_, Infallible> =
+            longest_burst(most, &mut |frames| Ok(self.send(frames as usize)));
+        let Ok(found) = found;
+        found
     }
 
     fn ns(&self, ticks: u64) -> u64 {

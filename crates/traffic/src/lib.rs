@@ -45,7 +45,7 @@ mod template;
 mod tester;
 mod time;
 
-pub use burst::{BurstOutcome, Burster};
+pub use burst::{BurstOutcome, Burster, longest_burst};
 pub use checks::Checks;
 pub use duplex::{AnyDuplex, Duplex};
 pub use error::TrafficError;

@@ -2,7 +2,7 @@
 //! router changes in them (addresses, ports, sequence number), so that frames need no room of their own
 //! for it and none is added to the traffic.
 
-use fwdlab_port::stamps::{FilterLine, Sample};
+use fwdlab_port::stamps::{FilterLine, StampRule};
 use fwdlab_wire::ethernet;
 
 use crate::layout::*;
@@ -54,7 +54,7 @@ impl Probes {
     }
 }
 
-impl Sample for Probes {
+impl StampRule for Probes {
     fn key(&self, frame: &[u8]) -> Option<u64> {
         let line = frame.first_chunk::<LINE>().copied().or_else(|| {
             // The smallest frames end before the line does.

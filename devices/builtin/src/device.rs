@@ -12,6 +12,7 @@ use fwdlab_device::pulse::{Diary, Pulse};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::{Endpoint, Traffic, Variant};
 use fwdlab_port::pingpong::{self, Rally};
+use fwdlab_procedures::{Asked, search};
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{Benchmark, Measured, TrialEnvironment};
 use fwdlab_router::Router;
@@ -19,6 +20,7 @@ use fwdlab_traffic::{DEVICE_MACS, FlowSet, Load, Stream, TESTER_MACS, TrafficPla
 
 use crate::figures::figures;
 use crate::intervals::{Cores, Intervals};
+use crate::offering::Offering;
 use crate::probe::Probe;
 use crate::rings::{BATCH, Bench, Beside, FRAMES_IN_FLIGHT, Rings, lost, worker};
 use crate::{BuiltinError, control, machine, setup};
@@ -152,8 +154,8 @@ impl Rings {
             None => (None, Vec::new()),
             Some(loss_ratio) => {
                 let seconds = experiment.duration.as_secs_f64();
-                let goal = (measure, loss_ratio, seconds);
-                let found = self.search(router, &plan, goal, watch)?;
+                let mut bench = Offering { rings: self, router, plan: &plan, watch };
+                let found = search(&mut bench, Asked { measure, loss_ratio, seconds })?;
                 let latency_at = match plan.latency {
                     true => {
                         let rate = (found.lower_pps, seconds);

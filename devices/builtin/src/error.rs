@@ -28,11 +28,8 @@ pub enum BuiltinError {
     )]
     OneCore,
     /// A rate search came to no result.
-    #[error("the rate search found nothing: {what}")]
-    Search {
-        /// What is known about it.
-        what: String,
-    },
+    #[error("the rate search found nothing: {0}")]
+    Search(#[from] fwdlab_procedures::Unfound),
     /// A part of the device's thread ended early.
     #[error("the device's thread ended early: {what}")]
     Thread {
@@ -49,9 +46,9 @@ impl From<BuiltinError> for DeviceError {
             | BuiltinError::Updates(_)
             | BuiltinError::Port(_)
             | BuiltinError::OneCore => Self::Setup(Fault::new(error)),
-            BuiltinError::Traffic(_)
-            | BuiltinError::Search { .. }
-            | BuiltinError::Thread { .. } => Self::Trial(Fault::new(error)),
+            BuiltinError::Traffic(_) | BuiltinError::Search(_) | BuiltinError::Thread { .. } => {
+                Self::Trial(Fault::new(error))
+            }
         }
     }
 }

@@ -21,12 +21,12 @@ mod kind;
 mod lanes;
 mod layout;
 mod machine;
+mod offering;
 mod poll;
 #[cfg_attr(not(all(target_os = "linux", feature = "sampler")), path = "probe/left_out.rs")]
 mod probe;
 mod reset;
 mod rings;
-mod search;
 mod setup;
 
 pub use device::plan;

@@ -23,15 +23,16 @@ use crate::counters::{Change, DeviceCounters, leave_out_own};
 use crate::cpu::CpuTime;
 use crate::embedded::{Embedded, Ended};
 use crate::host;
+use crate::loads;
 use crate::object::Object;
 use crate::probe::{try_af_xdp, try_live_frames};
-use crate::programs::device::{self, Input};
-use crate::programs::{Shared, word};
 use crate::settings::{LinuxSettings, TesterKind, Xdp, is_sysctl};
 use crate::setup::{self, DEVICE, RouteTables};
 use crate::streams;
-use crate::tester::{self, Sent, Tester, Tracking};
+use crate::tester::{self, Offering, Sent, Tester, Tracking};
 use crate::tuning::Tuning;
+use fwdlab_xdp::device::{self, Input};
+use fwdlab_xdp::{Shared, word};
 
 /// The Linux kernel with its tester.
 #[derive(Debug)]
@@ -224,15 +225,27 @@ impl Namespaces {
         if request.traffic.streams.is_some() {
             return self.stream_trial(request, watch);
         }
-        let (settings, wanted) = self.applied.clone().unwrap_or_default();
+        let (mut settings, wanted) = self.applied.clone().unwrap_or_default();
+        let needs_overload = loads::needs_overload(request.traffic);
+        if needs_overload {
+            loads::place(&mut settings, self.core)?;
+        }
         let kind = self.kind(request.traffic, &settings);
-        let benchmark = match request.traffic.measure {
-            Measure::Convergence => {
-                let socket = socket_of(kind);
-                convergence::measure(&mut self.testbed, request, (socket, self.core), watch)?
-            }
-            _ => None,
-        };
+        let (mut search, mut benchmark, mut found) = (None, None, request.traffic.load);
+        if needs_overload {
+            let shared = shared_map()?;
+            let _input = self.attach_input(request.experiment, &settings, &shared)?;
+            self.tuning.place(&self.testbed, &settings)?;
+            let mut bench =
+                Offering { testbed: &mut self.testbed, request, core: self.core, watch };
+            (search, benchmark, found) = loads::measure(&mut bench, request)?;
+        } else if request.traffic.measure == Measure::Convergence {
+            let socket = socket_of(kind);
+            let place = (socket, self.core);
+            benchmark = convergence::measure(&mut self.testbed, request, place, watch)?;
+        }
+        let traffic = Traffic { load: found, ..request.traffic.clone() };
+        let request = &Request { traffic: &traffic, ..*request };
         let shared = shared_map()?;
         let standing = self.stand(request, kind, &shared, (&settings, &wanted))?;
         let Standing { tester, embedded, input, mut proof } = standing;
@@ -302,6 +315,10 @@ impl Namespaces {
             measured.warnings.extend(warning);
         }
         measured.benchmark = measured.benchmark.or(benchmark);
+        measured.search = search;
+        if needs_overload {
+            measured.proof.insert("device's processors".to_owned(), format!("{:x}", settings.rps));
+        }
         measured.warnings.extend(Queue::warning(&queues));
         measured.queues = queues;
         measured.proof.extend(proof);
@@ -340,6 +357,7 @@ impl Namespaces {
     fn kind(&self, traffic: &Traffic, settings: &LinuxSettings) -> TesterKind {
         match traffic.sessions {
             Some(_) => TesterKind::Inject,
+            None if loads::needs_overload(traffic) => TesterKind::Live,
             None => settings.tester.unwrap_or(self.usual),
         }
     }
@@ -709,6 +727,8 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
 
 #[cfg(test)]
 mod convergence_tests;
+#[cfg(test)]
+mod load_tests;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]

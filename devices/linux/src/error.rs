@@ -73,6 +73,12 @@ impl From<LinuxError> for DeviceError {
     }
 }
 
+impl From<fwdlab_procedures::Unfound> for LinuxError {
+    fn from(error: fwdlab_procedures::Unfound) -> Self {
+        Self::Builtin(error.into())
+    }
+}
+
 impl From<fwdlab_router::RouterError> for LinuxError {
     fn from(error: fwdlab_router::RouterError) -> Self {
         Self::Builtin(error.into())

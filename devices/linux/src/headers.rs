@@ -7,7 +7,7 @@ use fwdlab_port::bpf::Map;
 use fwdlab_traffic::{Carried, FlowSet, FrameOf, Order, flow_frame, header_len};
 use fwdlab_wire::ethernet;
 
-use super::programs::tester::HEADER_ROOM;
+use fwdlab_xdp::tester::HEADER_ROOM;
 
 /// The same seed in every trial: variants are compared with the same order of flows.
 const SEED: u64 = 1;

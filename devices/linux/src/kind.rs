@@ -13,6 +13,7 @@ use fwdlab_topology::{NFTABLES, RuleSet};
 
 use crate::device::Namespaces;
 use crate::doctor;
+use crate::loads::needs_overload;
 use crate::settings::{self, ENDS, GRO, ROUTER, RPS, TESTER, THREADED, XDP};
 use crate::setup::PINS;
 
@@ -30,7 +31,10 @@ pub const LINUX: OnVeth = OnVeth { is_embedded: false };
 pub const BUILTIN_VETH: OnVeth = OnVeth { is_embedded: true };
 
 /// Measures of the kernel's routes, of its connection tracking, and of streams through it.
-const OWN: [Measure; 6] = [
+const OWN: [Measure; 9] = [
+    Measure::LossCurve,
+    Measure::Recovery,
+    Measure::Soak,
     Measure::Convergence,
     Measure::Insertion,
     Measure::Lookup,
@@ -49,6 +53,7 @@ impl Schema for OnVeth {
         Abilities {
             replays_captures: true,
             sends_both_ways: !self.is_embedded,
+            searches_rates: !self.is_embedded,
             opens_sessions: !self.is_embedded,
             carries_streams: !self.is_embedded,
             benchmarks: if self.is_embedded { &[] } else { &OWN },
@@ -58,16 +63,13 @@ impl Schema for OnVeth {
     }
 
     fn why_not(&self, measure: Measure) -> Option<&'static str> {
-        let needs_overload = measure.loss_ratio().is_some()
-            || matches!(measure, Measure::Mrr | Measure::LossCurve | Measure::BackToBack);
         match measure {
             Measure::Reset if !self.is_embedded => {
                 Some("the running kernel cannot start anew under a trial")
             }
-            _ if needs_overload && !self.is_embedded => Some(
-                "tester and device take turns on one processor, so that no load is more than the device \
-                 bears and no buffer ever fills",
-            ),
+            Measure::BackToBack if !self.is_embedded => {
+                Some("its tester does not send bursts of a given length")
+            }
             _ => None,
         }
     }
@@ -108,6 +110,7 @@ impl Schema for OnVeth {
                 routes_are_the_kernels(variant, complaints);
             }
         }
+        overloads_are_live_frames(file, complaints);
         let is_both = |traffic: &Traffic| traffic.direction.is_both() && !are_sessions(traffic);
         if file.traffics.iter().any(|(traffic, _)| is_both(traffic)) {
             for variant in &mut file.variants {
@@ -250,6 +253,53 @@ fn streams_go_through_the_stack(
                 "remove the word, or kind = \"tcp\"",
             );
             complaints.add(&found.at, &found.field, complaint);
+        }
+    }
+}
+
+/// What overloads the device are live frames over the veth pair, one way, into the kernel's stack.
+fn overloads_are_live_frames(file: &mut DeviceTables<'_, '_>, complaints: &mut Complaints<'_>) {
+    let mut is_any = false;
+    for (traffic, place) in file.traffics.iter().filter(|(own, _)| needs_overload(own)) {
+        is_any = true;
+        let key = match (traffic.capture.is_some(), traffic.direction.is_both()) {
+            (true, _) => "capture",
+            (_, true) => "direction",
+            _ => continue,
+        };
+        let (at, field) = place.key_or_ends(key);
+        let complaint = Complaint::new(
+            format!(
+                "measure = \"{}\" is taken with frames that a program in the kernel makes, one way",
+                traffic.measure
+            ),
+            "device = \"builtin\" for it",
+            format!("change the device, or remove {key}"),
+        );
+        complaints.add(at, field, complaint);
+    }
+    if !is_any {
+        return;
+    }
+    for variant in &mut file.variants {
+        let Some(set) = variant.table("set", &mut Complaints::new("")) else { continue };
+        for (word, _, found) in set.entries() {
+            let value: &fwdlab_experiment::fields::Value<'_> = found.value;
+            let usual: &[&str] = match word {
+                TESTER => &["auto", "live"],
+                ROUTER => &["kernel"],
+                THREADED => &["off"],
+                _ => continue,
+            };
+            if value.as_str().is_some_and(|text| !usual.contains(&text)) {
+                let complaint = Complaint::new(
+                    "a measure that overloads the device sends live frames to the kernel on a processor of \
+                     its own, and this changes that",
+                    format!("{word} = {:?} beside such a measure", usual[0]),
+                    "remove the word, or the measure",
+                );
+                complaints.add(&found.at, &found.field, complaint);
+            }
         }
     }
 }

@@ -23,10 +23,10 @@ mod error;
 mod headers;
 mod host;
 mod kind;
+mod loads;
 #[cfg_attr(not(feature = "xdp-object"), path = "object/left_out.rs")]
 mod object;
 mod probe;
-pub mod programs;
 pub mod settings;
 mod setup;
 mod streams;

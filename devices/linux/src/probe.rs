@@ -7,9 +7,9 @@ use fwdlab_port::bpf::{LiveFrames, Map};
 use fwdlab_port::xdp::XdpPort;
 use fwdlab_wire::MacAddr;
 
-use super::programs::tester::{self, Outlet};
-use super::programs::{Shared, word};
 use fwdlab_topology::{Cable, CableEnd, NetNamespace, Testbed, Topology, TopologyError};
+use fwdlab_xdp::tester::{self, Outlet};
+use fwdlab_xdp::{Shared, word};
 
 /// Name of the interfaces.
 const PROBE: &str = "probe";

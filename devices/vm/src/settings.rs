@@ -10,7 +10,7 @@ use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::quantity;
 use fwdlab_topology::NFTABLES;
 
-use crate::freebsd::{self, Entry};
+use crate::freebsd::{Entry, WORDS};
 
 /// The virtual machines of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,18 +66,14 @@ const SYSCTLS: [&str; 10] =
 /// Checks the name of a control word. Whether there is a sysctl of that name only the kernel knows.
 pub(super) fn check_word(word: &str) -> Result<(), Complaint> {
     if word == NFTABLES
-        || freebsd::WORDS.contains(&word)
+        || WORDS.contains(&word)
         || SYSCTLS.iter().any(|family| word.starts_with(family))
     {
         return Ok(());
     }
     Err(Complaint::new(
         "the vm device has no such control word",
-        format!(
-            "{NFTABLES}, {}, or a sysctl: {} ...",
-            freebsd::WORDS.join(", "),
-            SYSCTLS.join(" ")
-        ),
+        format!("{NFTABLES}, {}, or a sysctl: {} ...", WORDS.join(", "), SYSCTLS.join(" ")),
         "look for it with `sysctl -a`; what is booted stands beside `set`, not in it",
     ))
 }

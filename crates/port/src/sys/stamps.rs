@@ -11,7 +11,7 @@ use super::interface::{Interface, check};
 use super::offloads::{SIOCETHTOOL, request};
 use super::options::{ask_for_room, set};
 use super::packet::{Sent, bound, send_by};
-use crate::stamps::{Ability, FilterLine, Stamp};
+use crate::stamp::{Ability, FilterLine, Stamp};
 
 /// What a socket may hold of copies and frames that nobody has fetched yet.
 const BUFFER_BYTES: libc::c_int = 4 << 20;

@@ -12,10 +12,10 @@ use fwdlab_topology::tracking;
 use super::Namespaces;
 use super::tests::{first_trials_of, trials_of};
 use crate::LINUX;
-use crate::programs::Shared;
 use crate::settings::TesterKind;
 use crate::setup::{RECEIVER, SENDER};
 use crate::tester::Tester;
+use fwdlab_xdp::Shared;
 
 const TRAFFIC: &str = "[[traffic]]\nname = \"t\"\nkind = \"sessions\"\nlifetime = 6\n\
     source = \"198.18.10.1-198.18.10.20:2000\"\ndestination = \"198.19.10.1-198.19.10.100:2000\"\n";

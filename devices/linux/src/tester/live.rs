@@ -19,9 +19,8 @@ use fwdlab_traffic::{FlowSet, TTL};
 use fwdlab_wire::udp;
 
 use super::super::headers::Headers;
-use super::super::programs::tester::{self, Outlet, Pace};
-use super::super::programs::{Shared, receiver, word};
 use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
+use super::loads::{Sample, backlog_drops};
 use super::sent::{Sent, attach, lay_down};
 use crate::LinuxError;
 use crate::settings::TesterKind;
@@ -31,6 +30,8 @@ use fwdlab_experiment::{Experiment, Traffic};
 use fwdlab_results::{Busy, Checks, Interval};
 use fwdlab_topology::{Testbed, TopologyError, port_name};
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
+use fwdlab_xdp::tester::{self, Outlet, Pace};
+use fwdlab_xdp::{Shared, receiver, word};
 
 /// Frames sent at once over a veth pair: as many as the device takes in one poll.
 const SENT_AT_ONCE: u32 = 64;
@@ -65,6 +66,8 @@ pub(in super::super) struct LiveTester<'a> {
     interface: u32,
     /// Frames handed on at once.
     batch: u32,
+    /// Frames of one run of the program.
+    run: u32,
     /// The receiver stays in place as long as these live.
     _receiver: (Program, Map, XdpLink),
     /// So that the sender begins at once, and goes on at once after each run.
@@ -117,7 +120,23 @@ impl<'a> LiveTester<'a> {
         let link = attach(testbed, RECEIVER, back, &program)?;
         let _receiver = (program, seen, link);
         let _known = lay_down(testbed, SENDER, &sender);
-        Ok(Self { shared, headers, sender, pace, role, interface, batch, _receiver, _known })
+        Ok(Self {
+            shared,
+            headers,
+            sender,
+            pace,
+            role,
+            interface,
+            batch,
+            run: RUN,
+            _receiver,
+            _known,
+        })
+    }
+
+    /// As it is, but so that it ends soon after it is told to.
+    pub(super) fn in_short_runs(self) -> Self {
+        Self { run: RUN / 32, ..self }
     }
 
     /// Sends for as long as the experiment says, on the processor `core`, and calls
@@ -133,27 +152,11 @@ impl<'a> LiveTester<'a> {
         pulse: &mut Pulse,
         watch: &mut Watch<'_>,
     ) -> Result<Sent, LinuxError> {
-        let namespace = testbed.namespace(self.role)?;
         let strays = self.shared.get(word::STRAYS);
-        let is_over = AtomicBool::new(false);
-        let result = std::thread::scope(|scope| {
-            let sender =
-                std::thread::Builder::new().name("tester".to_owned()).spawn_scoped(scope, || {
-                    namespace.enter()?;
-                    let pinned = core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
-                    let share = CoreShare::begin();
-                    self.send(&is_over).map(|()| (pinned, share.so_far()))
-                });
-            let sender = sender.map_err(|source| fwdlab_port::PortError::Thread { source })?;
-            let intervals = self.intervals(experiment, pulse, watch, &|| !sender.is_finished());
-            is_over.store(true, Ordering::Relaxed);
-            self.shared.set(word::STOP, 1);
-            let sent = sender.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
-            Ok::<_, LinuxError>((intervals, sent))
-        });
-        let (intervals, sender) = result?;
+        let (intervals, pinned, core_share) = self.while_sending(testbed, core, |is_running| {
+            self.intervals(experiment, pulse, watch, is_running)
+        })?;
         let failed = || TopologyError::kernel("send XDP live frames");
-        let (pinned, core_share) = sender.map_err(failed())?;
         if watch.is_stopped() {
             return Err(LinuxError::Stopped);
         }
@@ -182,12 +185,84 @@ impl<'a> LiveTester<'a> {
         })
     }
 
+    /// Sends on the processor `core` while `watching` runs, which is told whether the sender still does;
+    /// with what it returns, whether the sender had that processor, and its share of it.
+    fn while_sending<T>(
+        &self,
+        testbed: &Testbed,
+        core: Option<usize>,
+        watching: impl FnOnce(&dyn Fn() -> bool) -> T,
+    ) -> Result<(T, bool, Option<f64>), LinuxError> {
+        let namespace = testbed.namespace(self.role)?;
+        let is_over = AtomicBool::new(false);
+        let (seen, sender) = std::thread::scope(|scope| {
+            let sender =
+                std::thread::Builder::new().name("tester".to_owned()).spawn_scoped(scope, || {
+                    namespace.enter()?;
+                    let pinned = core.is_some_and(|c| affinity::pin_current_thread(c).is_ok());
+                    let share = CoreShare::begin();
+                    self.send(&is_over).map(|()| (pinned, share.so_far()))
+                });
+            let sender = sender.map_err(|source| fwdlab_port::PortError::Thread { source })?;
+            let seen = watching(&|| !sender.is_finished());
+            is_over.store(true, Ordering::Relaxed);
+            self.shared.set(word::STOP, 1);
+            let sent = sender.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
+            Ok::<_, LinuxError>((seen, sent))
+        })?;
+        let failed = TopologyError::kernel("send XDP live frames");
+        let (pinned, core_share) = sender.map_err(failed)?;
+        Ok((seen, pinned, core_share))
+    }
+
+    /// Offers its load for `duration`, looks at the counters every `look`, and again when nothing more
+    /// arrives; `change` is another load after some time. Nothing when the kernel does not begin.
+    ///
+    /// # Errors
+    /// The kernel cannot run the sender.
+    pub(super) fn offer(
+        &self,
+        testbed: &Testbed,
+        core: Option<usize>,
+        (duration, look, change): (Duration, Duration, Option<(Duration, Pace)>),
+        watch: &Watch<'_>,
+    ) -> Result<Option<Vec<Sample>>, LinuxError> {
+        let (samples, ..) = self.while_sending(testbed, core, |is_running| {
+            let goes_on = || is_running() && !watch.is_stopped();
+            if !begins(self.shared, &goes_on, LONGEST_BEGINNING) {
+                return None;
+            }
+            let start = Instant::now();
+            let mut change = change;
+            let mut samples = vec![self.sample(start)];
+            while start.elapsed() < duration && goes_on() {
+                std::thread::sleep(look.min(duration.saturating_sub(start.elapsed())));
+                if let Some((_, pace)) = change.take_if(|(after, _)| start.elapsed() >= *after) {
+                    pace.keep(self.shared);
+                }
+                samples.push(self.sample(start));
+            }
+            Some((start, samples))
+        })?;
+        let Some((start, mut samples)) = samples else { return Ok(None) };
+        self.drain();
+        samples.push(self.sample(start));
+        Ok(Some(samples))
+    }
+
+    fn sample(&self, start: Instant) -> Sample {
+        // What was received was sent before: in this order nothing seems to be lost that is not.
+        let dropped = backlog_drops();
+        let (received, sent) = (self.received(), self.sent());
+        Sample { at_ns: start.elapsed().as_nanos() as u64, sent, received, dropped }
+    }
+
     /// Runs the sender until it is over.
     fn send(&self, is_over: &AtomicBool) -> io::Result<()> {
         let live = LiveFrames {
             frame: &self.headers.frame,
             interface: self.interface,
-            repeat: RUN,
+            repeat: self.run,
             batch: self.batch,
         };
         while !is_over.load(Ordering::Relaxed) {

@@ -6,23 +6,26 @@
 //! sender's system calls do the device's work, on one processor, before they return.
 
 mod live;
+mod loads;
+mod offering;
 mod ports;
 mod rounds;
 mod sent;
 mod sessions;
 
 use self::live::LiveTester;
+pub(super) use self::offering::Offering;
 use self::ports::PortTester;
 pub(super) use self::ports::{open, plan};
 pub(super) use self::sent::{Sent, Tracking, attach};
 use self::sessions::SessionTester;
 pub(super) use self::sessions::check as check_sessions;
-use super::programs::Shared;
 use crate::LinuxError;
 use crate::settings::TesterKind;
 use fwdlab_device::pulse::Pulse;
 use fwdlab_device::{Request, Watch};
 use fwdlab_topology::Testbed;
+use fwdlab_xdp::Shared;
 
 /// What a tester is called in reports.
 pub(super) const fn title(kind: TesterKind) -> &'static str {

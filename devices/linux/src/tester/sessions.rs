@@ -20,13 +20,13 @@ use fwdlab_traffic::{
 use fwdlab_wire::{tcp, udp};
 
 use super::super::headers::{self, Headers};
-use super::super::programs::tester::{self, Outlet, Pace};
-use super::super::programs::{Shared, receiver, word};
 use super::super::setup::{self, BACK, DEVICE, OUT, RECEIVER, SENDER};
 use super::live::INJECTED_AT_ONCE;
 use super::rounds::{self, Part, Round, Run};
 use super::sent::{Sent, Tracking, attach, lay_down};
 use crate::LinuxError;
+use fwdlab_xdp::tester::{self, Outlet, Pace};
+use fwdlab_xdp::{Shared, receiver, word};
 
 /// Fewest rounds that are counted, and most.
 const ROUNDS: std::ops::Range<usize> = 3..2_000;

@@ -73,7 +73,7 @@ impl KernelFile {
         Self::of(&bytes).map_err(|why| VmError::NotAKernel { path: path.to_owned(), why })
     }
 
-    fn of(bytes: &[u8]) -> Result<Self, String> {
+    pub(super) fn of(bytes: &[u8]) -> Result<Self, String> {
         let file = ElfFile64::<Endianness>::parse(bytes).map_err(|error| error.to_string())?;
         if file.elf_header().e_machine(file.endian()) != elf::EM_X86_64 {
             return Err("it is not for x86-64".to_owned());
@@ -145,15 +145,7 @@ pub(crate) fn functions(path: &Path) -> Result<BTreeMap<u64, String>, VmError> {
     functions_of(&bytes, path)
 }
 
-/// Reads all of a kernel that is ever read.
-pub(crate) fn read_kernel(bytes: &[u8], path: &Path) -> Result<usize, VmError> {
-    let broken = |why| VmError::NotAKernel { path: path.to_owned(), why };
-    let kernel = KernelFile::of(bytes).map_err(broken)?;
-    let loaded = super::loader::of(bytes, "-v").map_err(broken)?;
-    Ok(kernel.missing(None).len() + functions_of(bytes, path)?.len() + loaded.len())
-}
-
-fn functions_of(bytes: &[u8], path: &Path) -> Result<BTreeMap<u64, String>, VmError> {
+pub(super) fn functions_of(bytes: &[u8], path: &Path) -> Result<BTreeMap<u64, String>, VmError> {
     let file = ElfFile64::<Endianness>::parse(bytes)
         .map_err(|e| VmError::NotAKernel { path: path.to_owned(), why: e.to_string() })?;
     let functions = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);

@@ -16,29 +16,8 @@ use fwdlab_guard::input;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, elf};
 
-use super::image::{MOST_BYTES, START_ENTRY, START_OWNER};
+use super::image::{KernelFile, MOST_BYTES, START_ENTRY, START_OWNER, functions_of};
 use crate::VmError;
-
-/// How a FreeBSD kernel is started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
-    /// At the entry that it has for it (PVH).
-    Direct,
-    /// As FreeBSD's loader starts it.
-    Loader,
-}
-
-impl Entry {
-    pub(crate) const ALL: [Self; 2] = [Self::Direct, Self::Loader];
-
-    /// As `start` of an experiment says it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Direct => "direct",
-            Self::Loader => "loader",
-        }
-    }
-}
 
 /// Where the kernel's addresses begin (`KERNBASE`): the first GiB of memory lies there.
 const BASE: u64 = 0xffff_ffff_8000_0000;
@@ -331,6 +310,14 @@ fn file(parts: &[Part<'_>], entry: u32) -> Vec<u8> {
     head.resize(first, 0);
     head.extend(body);
     head
+}
+
+/// Reads all of a kernel that is ever read.
+pub(crate) fn read_kernel(bytes: &[u8], path: &Path) -> Result<usize, VmError> {
+    let broken = |why| VmError::NotAKernel { path: path.to_owned(), why };
+    let kernel = KernelFile::of(bytes).map_err(broken)?;
+    let loaded = of(bytes, "-v").map_err(broken)?;
+    Ok(kernel.missing(None).len() + functions_of(bytes, path)?.len() + loaded.len())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! it, read-only, for its tools; nothing of its own start-up runs. Whether a kernel is FreeBSD's is
 //! found from the kernel itself.
 
+mod entry;
 mod frames;
 mod image;
 mod iso;
@@ -23,8 +24,9 @@ use fwdlab_experiment::{Variant, inputs};
 use fwdlab_guard::input;
 use fwdlab_traffic::Recording;
 
-pub(super) use self::image::{KernelFile, read_kernel};
-pub use self::loader::Entry;
+pub use self::entry::Entry;
+pub(super) use self::image::KernelFile;
+pub(super) use self::loader::read_kernel;
 pub(super) use self::machine::{Board, arguments};
 pub(super) use self::profile::Sampler;
 pub(super) use self::rules::{Rules, WORDS};

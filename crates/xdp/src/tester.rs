@@ -34,6 +34,12 @@ impl Pace {
         let burst = (pps * Self::SHORTEST_GAP_NS / 1e9).clamp(1.0, Self::MOST).floor();
         Self { burst: burst as u32, gap: (burst * 256e9 / pps).round() as u64, is_counted: false }
     }
+
+    /// From now on the program that runs keeps it.
+    pub fn keep(self, shared: &Shared) {
+        shared.set(word::GAP, self.gap);
+        shared.set(word::BURST, u64::from(self.burst));
+    }
 }
 
 /// Later than this many 1/256 ns, bursts are left out instead of caught up with: 10 ms.
@@ -83,6 +89,7 @@ pub fn load(
     program.copy(R6, R1).map_value(R7, shared.map(), 0);
     program.load(Width::Double, R1, R7, at(word::STOP)).jump(Condition::NotEqual, R1, 0, "drop");
     if let Some(pace) = pace {
+        pace.keep(shared);
         wait(&mut program, pace);
     }
     beat(&mut program, shared);
@@ -205,7 +212,7 @@ fn wait(program: &mut Assembler, pace: Pace) {
         .jump_register(Condition::AtMost, R2, R3, "on time")
         .copy(R1, R0)
         .label("on time")
-        .set_wide(R3, pace.gap)
+        .load(Width::Double, R3, R7, at(word::GAP))
         .add_register(R1, R3)
         .store(Width::Double, R7, at(word::DUE), R1)
         .load(Width::Double, R3, R7, at(word::LATE_SUM))
@@ -216,7 +223,7 @@ fn wait(program: &mut Assembler, pace: Pace) {
         .store(Width::Double, R7, at(word::LATE_MOST), R2)
         .label("known")
         .increment(R7, at(word::BURSTS), R3)
-        .set(R8, pace.burst as i32)
+        .load(Width::Double, R8, R7, at(word::BURST))
         .label("go")
         .add(R8, -1)
         .store(Width::Double, R7, at(word::BURST_LEFT), R8);

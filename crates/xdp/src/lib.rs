@@ -1,4 +1,4 @@
-//! The XDP programs of the linux device and its tester, assembled instruction by instruction, so
+//! The XDP programs of a device in network namespaces and of its tester, assembled instruction by instruction, so
 //! that neither a BPF compiler nor its output is part of the build.
 //!
 //! - [`tester`] writes the header of the next flow into each frame and sends it,
@@ -7,6 +7,9 @@
 //!
 //! They share an array of numbers with fwdlab, [`Shared`]. Only one processor at a time works on
 //! each of its parts, so that plain loads and stores suffice.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 pub mod device;
 pub mod receiver;
@@ -43,6 +46,10 @@ pub mod word {
     pub const TURNS: usize = 10;
     /// Frames that may still be sent, of a pace that is counted.
     pub const LEFT: usize = 11;
+    /// Frames of a burst, which follow each other at once.
+    pub const BURST: usize = 12;
+    /// From one burst to the next, in 1/256 ns.
+    pub const GAP: usize = 13;
 
     /// Test frames received.
     pub const RECEIVED: usize = 16;

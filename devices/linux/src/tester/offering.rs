@@ -1,0 +1,65 @@
+//! Loads on the running kernel, as the procedures of RFC 2544 ask for them: live frames over the veth pair,
+//! and the device on another processor than the tester, with the backlog of that processor in front of it.
+
+use std::time::Duration;
+
+use fwdlab_device::{Request, Watch};
+use fwdlab_experiment::Traffic;
+use fwdlab_procedures::{Offered, Offers, Order, Unfound};
+use fwdlab_topology::{Testbed, TopologyError};
+use fwdlab_traffic::Load;
+
+use super::live::LiveTester;
+use super::loads::offered;
+use crate::LinuxError;
+use crate::settings::TesterKind;
+use fwdlab_xdp::Shared;
+use fwdlab_xdp::tester::Pace;
+
+/// Between two looks at the counters where losses are not dated.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The device and its tester, with the frames of one traffic.
+pub(in super::super) struct Offering<'a, 'w> {
+    pub(in super::super) testbed: &'a mut Testbed,
+    pub(in super::super) request: &'a Request<'a>,
+    pub(in super::super) core: Option<usize>,
+    pub(in super::super) watch: &'a Watch<'w>,
+}
+
+impl Offers for Offering<'_, '_> {
+    type Error = LinuxError;
+
+    fn offer(&mut self, order: &Order) -> Result<Offered, LinuxError> {
+        let shared =
+            Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?;
+        // Without a limit, too, it is paced: so that no load is made by another program.
+        let load = match order.load {
+            Load::Max => Load::Pps(MOST_PPS),
+            load => load,
+        };
+        let traffic = Traffic { load, ..self.request.traffic.clone() };
+        let tester = LiveTester::new(TesterKind::Live, self.testbed, &shared, &traffic)?;
+        let tester = tester.in_short_runs();
+        let change = order
+            .change
+            .map(|change| (Duration::from_nanos(change.after_ns), Pace::new(change.pps)));
+        let look = order.dated_ns.map_or(LOOK, Duration::from_nanos);
+        let duration = Duration::from_nanos(order.duration_ns);
+        let samples =
+            tester.offer(self.testbed, self.core, (duration, look, change), self.watch)?;
+        if self.watch.is_stopped() {
+            return Err(LinuxError::Stopped);
+        }
+        let what = || Unfound { what: "the kernel did not begin to send".to_owned() };
+        Ok(offered(&samples.ok_or_else(what)?, order))
+    }
+
+    /// A load begins and ends within a fraction of a millisecond.
+    fn shortest_s(&self) -> f64 {
+        0.05
+    }
+}
+
+/// More than a processor sends.
+const MOST_PPS: f64 = 1e9;
