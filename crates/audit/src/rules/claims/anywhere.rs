@@ -1,9 +1,9 @@
 //! Percentages that stand beside no block, as in lists at the end of a page and in tables: some block
 //! of the page must give them.
 
+use super::claim::{Claim, Compared, is_contrary};
 use super::percent::{agreement_of, is_of_another_page};
 use super::wording::{compared, names_set};
-use super::{Claim, Compared, is_contrary};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::surroundings::{Spoken, Surroundings};
 use fwdlab_results::units::exact_percent as show;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::claim::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
 use super::meant::{is_of_families, is_of_the_change};
 use super::wording::compared;
-use super::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use crate::surroundings::{Spoken, Surroundings};

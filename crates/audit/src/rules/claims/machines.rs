@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
+use super::held::{check_clause, sentence_of};
 use super::topics::Topics;
-use super::{Item, check_clause, sentence_of};
 use crate::finding::AuditFindings;
 use crate::surroundings::Surroundings;
-use fwdlab_netbenches::page::ItemKind;
+use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::machines::{Whose, agrees, whose};
 

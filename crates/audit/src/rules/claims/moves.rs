@@ -64,7 +64,7 @@ pub(super) fn check(
     let is_certain = spoken.is_sure && pairs.len() == 1;
     // written to the digit, and no run of either set has it
     let is_nowhere = |end: &Scaled| {
-        let has = |c: &super::Compared<'_>| {
+        let has = |c: &super::claim::Compared<'_>| {
             [c.base, c.variant].iter().any(|set| {
                 let [low, high] = [set.row.values[0] - end.step, set.row.values[1] + end.step];
                 (low * (1.0 - NEAR)..=high * (1.0 + NEAR)).contains(&end.value)

@@ -1,8 +1,8 @@
 //! Percentages against the block.
 
+use super::claim::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
 use super::named::likeness;
 use super::wording::names_set;
-use super::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
 use crate::finding::{AuditFindings, Rule, Severity, Text};
 use crate::pair::Pair;
 use crate::surroundings::SourcedSet;

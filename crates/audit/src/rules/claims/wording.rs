@@ -1,6 +1,6 @@
 //! Which sets of a block a clause compares, and which of them is the base.
 
-use super::Compared;
+use super::claim::Compared;
 use super::named::{label_of, likeness, named};
 use crate::pair::Pair;
 use crate::surroundings::SourcedSet;
