@@ -71,6 +71,12 @@ try() {
 set_word() {
 	try "the kernel does not take a setting" sysctl "$1=$2"
 }
+# leave WORD: the choice of a lookup algorithm stays with the kernel, which has to have one.
+leave() {
+	sysctl -n $1 >/dev/null 2>&1 && return
+	echo "$1 is not there: this kernel was built without options FIB_ALGO" >$P/why
+	give_up
+}
 # choose WORD NAME: a lookup algorithm, which has to be there, and takes a while to be ready.
 choose() {
 	list=$(sysctl -n $1_list 2>/dev/null) || {
@@ -211,7 +217,7 @@ fn settings(task: &Task, rules: Option<Rules>, line: &mut impl FnMut(&str)) {
     };
     for (word, value) in &task.sysctl {
         let command = match (CHOICES.contains(&word.as_str()), value.as_str()) {
-            (true, "auto") => continue,
+            (true, "auto") => format!("leave {word}"),
             (true, _) => format!("choose {word} {}", quoted(value)),
             (false, _) => format!("set_word {} {}", quoted(word), quoted(value)),
         };

@@ -93,6 +93,8 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
         "kldload -n pf",
         // What is left to the kernel is said to be its own choice.
         "prove 'net.route.algo.inet6.algo as set' echo auto",
+        // A kernel without the framework has no choice of its own to leave.
+        "\nleave net.route.algo.inet6.algo\n",
         "pfctl -q $o -f /tmp/fwdlab/rules",
         "ifconfig epair1a inet 198.19.0.254/24",
         "arp -s 198.19.0.203",
