@@ -10,7 +10,8 @@ use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::quantity;
 use fwdlab_topology::NFTABLES;
 
-use crate::freebsd::{Entry, WORDS};
+use crate::freebsd::entry::Entry;
+use crate::freebsd::rules::WORDS;
 
 /// The virtual machines of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,14 +5,14 @@
 //! it, read-only, for its tools; nothing of its own start-up runs. Whether a kernel is FreeBSD's is
 //! found from the kernel itself.
 
-mod entry;
+pub(crate) mod entry;
 mod frames;
 mod image;
 mod iso;
 mod loader;
 mod machine;
 mod profile;
-mod rules;
+pub(crate) mod rules;
 mod script;
 mod sessions;
 
