@@ -24,6 +24,7 @@ mod model;
 mod namespace;
 mod netlink;
 mod nftables;
+mod restart;
 mod routes;
 mod sysctl;
 mod testbed;
@@ -42,5 +43,6 @@ pub use model::{
 };
 pub use namespace::{NetNamespace, remove_leftovers, remove_own};
 pub use nftables::{NFTABLES, RuleSet, is_available as has_nftables};
+pub use restart::Restart;
 pub use testbed::Testbed;
 pub use watch::{KernelRoute, KernelTarget, KernelWay, RouteNotice, RouteWatch};

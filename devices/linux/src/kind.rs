@@ -31,9 +31,11 @@ pub const LINUX: OnVeth = OnVeth { is_embedded: false };
 pub const BUILTIN_VETH: OnVeth = OnVeth { is_embedded: true };
 
 /// Measures of the kernel's routes, of its connection tracking, and of streams through it.
-const OWN: [Measure; 9] = [
+const OWN: [Measure; 11] = [
     Measure::LossCurve,
+    Measure::BackToBack,
     Measure::Recovery,
+    Measure::Reset,
     Measure::Soak,
     Measure::Convergence,
     Measure::Insertion,
@@ -59,18 +61,6 @@ impl Schema for OnVeth {
             benchmarks: if self.is_embedded { &[] } else { &OWN },
             takes_profiles: true,
             ..Abilities::BASIC
-        }
-    }
-
-    fn why_not(&self, measure: Measure) -> Option<&'static str> {
-        match measure {
-            Measure::Reset if !self.is_embedded => {
-                Some("the running kernel cannot start anew under a trial")
-            }
-            Measure::BackToBack if !self.is_embedded => {
-                Some("its tester does not send bursts of a given length")
-            }
-            _ => None,
         }
     }
 
