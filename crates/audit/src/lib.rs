@@ -9,16 +9,11 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod figures;
-mod finding;
-mod pair;
 mod report;
 mod rules;
 mod sarif;
-mod site;
-mod surroundings;
 
-pub use finding::{AuditFinding, Rule, Severity};
+pub use fwdlab_evidence::finding::{AuditFinding, Rule, Severity};
 pub use fwdlab_netbenches::page::{MAX_PAGE_BYTES, Page};
 pub use report::{Counts, Report, Work, audit, audit_page, check_page};
 pub use sarif::sarif;

@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
 use super::rules;
 use super::rules::block_text::Fidelity;
-use super::site::Site;
-use super::surroundings::Surroundings;
+use fwdlab_evidence::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::site::Site;
+use fwdlab_evidence::surroundings::Surroundings;
 use fwdlab_netbenches::archive::Archive;
 use fwdlab_netbenches::page::{MAX_PAGE_BYTES, Page};
 use fwdlab_netbenches::runs::read_bounded;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::finding::{AuditFinding, Rule, Severity};
 use super::report::Report;
+use fwdlab_evidence::finding::{AuditFinding, Rule, Severity};
 use fwdlab_results::{Error, Result};
 
 /// The report as a SARIF log with one run.

@@ -3,8 +3,8 @@
 
 use fwdlab_stats::ministat::{Confidence, Dataset, Options, Version, render};
 
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::Surroundings;
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::Surroundings;
 use fwdlab_netbenches::block::MinistatBlock;
 use fwdlab_results::units;
 

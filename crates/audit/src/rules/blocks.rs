@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use fwdlab_stats::distribution::t_critical;
 
-use crate::figures::{Printer, row_key};
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::pair::Pair;
-use crate::surroundings::{SourcedSet, Surroundings};
+use fwdlab_evidence::figures::{Printer, row_key};
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::pair::Pair;
+use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::block::{Comparison, Set};
 use fwdlab_netbenches::name::family_word;
 use fwdlab_results::units;

@@ -1,7 +1,7 @@
 //! Captions and targets of links.
 
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::Surroundings;
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::Surroundings;
 use fwdlab_netbenches::page::PageLink;
 use fwdlab_sentence::label::Label;
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
 use crate::rules::load::check_flows;
+use fwdlab_evidence::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
 use fwdlab_netbenches::data::DirData;
 use fwdlab_netbenches::number::format_g8;
 use fwdlab_netbenches::series::GraphRow;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::traffic::line_rate;
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::Surroundings;
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::Surroundings;
 use fwdlab_netbenches::data::{ConfigurationData, DirData};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_netbenches::page::{Item, ItemKind};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
-use crate::surroundings::Surroundings;
+use fwdlab_evidence::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::Surroundings;
 use fwdlab_netbenches::data::{ConfigurationData, DirData};
 use fwdlab_netbenches::number::format_g8;
 use fwdlab_results::units;

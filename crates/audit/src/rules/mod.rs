@@ -3,15 +3,14 @@
 pub mod block_text;
 pub mod blocks;
 pub mod captions;
-pub mod claims;
 pub mod graphs;
 pub mod load;
 pub mod medians;
 pub mod titles;
 pub mod traffic;
 
-use super::finding::{AuditFindings, Rule, Severity, Text};
-use super::surroundings::Surroundings;
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::Surroundings;
 
 /// Applies every rule that looks at a page.
 pub fn apply(around: &Surroundings<'_>, findings: &mut AuditFindings) {
@@ -19,7 +18,7 @@ pub fn apply(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     blocks::check(around, findings);
     block_text::check(around, findings);
     traffic::check(around, findings);
-    claims::check(around, findings);
+    fwdlab_prose::check(around, findings);
     load::check(around, findings);
     captions::check(around, findings);
     titles::check(around, findings);

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::Surroundings;
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::Surroundings;
 use fwdlab_netbenches::page::ItemKind;
 use fwdlab_sentence::label::Label;
 

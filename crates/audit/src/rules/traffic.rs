@@ -1,8 +1,8 @@
 //! Whether compared sets met the same traffic, and whether the test could show
 //! a difference at all.
 
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::{SourcedSet, Surroundings};
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::data::{ConfigurationData, RunData};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units;

@@ -1,41 +1,41 @@
 //! A clause and the block it speaks of, and what is said of it where they do not agree.
 
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::pair::Pair;
-use crate::surroundings::{SourcedSet, Spoken};
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::pair::Pair;
+use fwdlab_evidence::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Clause, Sign};
 
 /// Differences under this many per cent count as none.
-pub(super) const MARGIN: f64 = 1.0;
+pub(crate) const MARGIN: f64 = 1.0;
 
 /// A clause and the block it speaks of.
-pub(super) struct Claim<'a> {
-    pub(super) clause: &'a Clause,
-    pub(super) line: usize,
-    pub(super) sets: &'a [SourcedSet<'a>],
-    pub(super) spoken: Spoken,
+pub(crate) struct Claim<'a> {
+    pub(crate) clause: &'a Clause,
+    pub(crate) line: usize,
+    pub(crate) sets: &'a [SourcedSet<'a>],
+    pub(crate) spoken: Spoken,
     /// False where nothing but a number says that it is of a change.
-    pub(super) is_worded: bool,
+    pub(crate) is_worded: bool,
     /// Comparisons that the clause can mean, each with the set meant as base
     /// and the one meant as variant.
-    pub(super) pairs: Vec<Compared<'a>>,
+    pub(crate) pairs: Vec<Compared<'a>>,
 }
 
 /// A comparison as the clause words it.
-pub(super) struct Compared<'a> {
-    pub(super) base: &'a SourcedSet<'a>,
-    pub(super) variant: &'a SourcedSet<'a>,
-    pub(super) pair: Pair,
+pub(crate) struct Compared<'a> {
+    pub(crate) base: &'a SourcedSet<'a>,
+    pub(crate) variant: &'a SourcedSet<'a>,
+    pub(crate) pair: Pair,
     /// False when the wording does not say which set is which.
-    pub(super) is_oriented: bool,
+    pub(crate) is_oriented: bool,
 }
 
-pub(super) fn is_contrary(sign: Sign, compared: &Compared<'_>) -> bool {
+pub(crate) fn is_contrary(sign: Sign, compared: &Compared<'_>) -> bool {
     sign.factor() * compared.pair.mean_percent < 0.0
 }
 
-pub(super) fn report_sign(
+pub(crate) fn report_sign(
     claim: &Claim<'_>,
     word: &str,
     compared: &Compared<'_>,
@@ -61,7 +61,7 @@ pub(super) fn report_sign(
     );
 }
 
-pub(super) fn report_unproven(
+pub(crate) fn report_unproven(
     claim: &Claim<'_>,
     word: &str,
     compared: &Compared<'_>,

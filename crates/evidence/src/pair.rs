@@ -1,6 +1,6 @@
 //! Two sets of a block compared anew from their printed figures.
 
-use super::surroundings::SourcedSet;
+use crate::surroundings::SourcedSet;
 use fwdlab_stats::distribution::t_critical;
 
 /// The comparison of a set with another.

@@ -1,15 +1,15 @@
 //! Which sets of a block a clause compares, and which of them is the base.
 
-use super::claim::Compared;
-use super::named::{label_of, likeness, named};
-use crate::pair::Pair;
-use crate::surroundings::SourcedSet;
+use crate::claim::Compared;
+use crate::named::{label_of, likeness, named};
+use fwdlab_evidence::pair::Pair;
+use fwdlab_evidence::surroundings::SourcedSet;
 use fwdlab_sentence::clause::{Clause, words};
 use fwdlab_sentence::label::Label;
 use fwdlab_sentence::subject::{THAN, are_opposite, folded, spoken, turned, ways};
 
 /// The comparisons of a block that a clause can mean.
-pub(super) fn compared<'a>(sets: &'a [SourcedSet<'a>], clause: &Clause) -> Vec<Compared<'a>> {
+pub(crate) fn compared<'a>(sets: &'a [SourcedSet<'a>], clause: &Clause) -> Vec<Compared<'a>> {
     let Some((base, others)) = sets.split_first() else { return Vec::new() };
     let text = turned(&clause.text);
     if others.len() > 1
@@ -47,7 +47,7 @@ pub(super) fn compared<'a>(sets: &'a [SourcedSet<'a>], clause: &Clause) -> Vec<C
 }
 
 /// Whether the clause names sets of a block by words that tell them apart.
-pub(super) fn names_set(clause: &Clause, sets: &[SourcedSet<'_>]) -> bool {
+pub(crate) fn names_set(clause: &Clause, sets: &[SourcedSet<'_>]) -> bool {
     !named(&spoken(&clause.text), sets).is_empty()
 }
 
@@ -77,7 +77,7 @@ fn against<'a>(sets: &'a [SourcedSet<'a>], text: &str) -> Option<Vec<Compared<'a
 }
 
 /// The sets that words name; of a revision without a word of a patch, those that have none.
-pub(super) fn plain(spoken: &[String], sets: &[SourcedSet<'_>]) -> Vec<usize> {
+pub(crate) fn plain(spoken: &[String], sets: &[SourcedSet<'_>]) -> Vec<usize> {
     let mut found = named(spoken, sets);
     let is_plain = |set: &usize| sets[*set].label.patches.is_empty();
     let is_of_a_patch = |word: &String| {

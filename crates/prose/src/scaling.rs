@@ -1,9 +1,9 @@
 //! "More queues are always better", "scales linearly": held against all sets of a block whose labels
 //! differ in a number, in the order of the numbers.
 
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::pair::Pair;
-use crate::surroundings::{SourcedSet, Spoken};
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::pair::Pair;
+use fwdlab_evidence::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::scaling::Scaling;
@@ -12,7 +12,7 @@ use fwdlab_sentence::scaling::Scaling;
 const NEARLY: f64 = 0.75;
 
 /// Returns true where the clause speaks of all sets in their order, right or wrong.
-pub(super) fn check(
+pub(crate) fn check(
     (clause, after): (&Clause, &str),
     line: usize,
     spoken: Spoken,

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::surroundings::{Spoken, Surroundings};
+use fwdlab_evidence::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_sentence::clause::{Clause, words};
 use fwdlab_sentence::families::{compares_families, is_of_a_patch};
 
 /// The blocks that a clause beside `spoken` may mean, the likelier first; that one alone where it
 /// compares no families.
-pub(super) fn blocks(
+pub(crate) fn blocks(
     around: &Surroundings<'_>,
     clause: &Clause,
     spoken: Option<Spoken>,
@@ -35,7 +35,7 @@ pub(super) fn blocks(
 }
 
 /// Whether a block holds one family against the other.
-pub(super) fn is_of_families(around: &Surroundings<'_>, block: usize) -> bool {
+pub(crate) fn is_of_families(around: &Surroundings<'_>, block: usize) -> bool {
     let families: Vec<NamedFamily> =
         around.sets[block].iter().filter_map(|set| set.family).collect();
     families.len() == 2 && families[0] != families[1]
@@ -51,7 +51,7 @@ fn shares_a_label(around: &Surroundings<'_>, one: usize, other: usize) -> bool {
 
 /// Whether a clause says that something was changed, or names what tells the sets of another block of
 /// the page apart.
-pub(super) fn is_of_the_change(around: &Surroundings<'_>, clause: &Clause) -> bool {
+pub(crate) fn is_of_the_change(around: &Surroundings<'_>, clause: &Clause) -> bool {
     const CHANGES: [&str; 12] = [
         "patch",
         "patched",
@@ -69,7 +69,7 @@ pub(super) fn is_of_the_change(around: &Surroundings<'_>, clause: &Clause) -> bo
     let words: Vec<String> = words(&clause.text).into_iter().map(|(_, word)| word).collect();
     let tells = |word: &String| {
         around.sets.iter().any(|sets| {
-            let has = |set: &crate::surroundings::SourcedSet<'_>| {
+            let has = |set: &fwdlab_evidence::surroundings::SourcedSet<'_>| {
                 set.label.telling_words().contains(word.as_str())
             };
             sets.iter().any(has) && !sets.iter().all(has)

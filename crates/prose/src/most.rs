@@ -1,17 +1,17 @@
 //! "The fastest is ...", "the lowest performance has ...": a set said to be first or last of its block.
 
-use super::named::named;
-use super::wording::plain;
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::pair::Pair;
-use crate::surroundings::{SourcedSet, Spoken};
+use crate::named::named;
+use crate::wording::plain;
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::pair::Pair;
+use fwdlab_evidence::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::levels::extreme;
 use fwdlab_sentence::subject::spoken;
 
 /// Returns true where the clause ranks one set of the block, right or wrong.
-pub(super) fn check(
+pub(crate) fn check(
     clause: &Clause,
     line: usize,
     spoken_of: Spoken,
@@ -60,7 +60,7 @@ pub(super) fn check(
 }
 
 /// `a > b > c`: sets in the order of their rates.
-pub(super) fn check_order(
+pub(crate) fn check_order(
     clause: &Clause,
     line: usize,
     sets: &[SourcedSet<'_>],

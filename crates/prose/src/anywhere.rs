@@ -1,17 +1,17 @@
 //! Percentages that stand beside no block, as in lists at the end of a page and in tables: some block
 //! of the page must give them.
 
-use super::claim::{Claim, Compared, is_contrary};
-use super::percent::{agreement_of, is_of_another_page};
-use super::wording::{compared, names_set};
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::{Spoken, Surroundings};
+use crate::claim::{Claim, Compared, is_contrary};
+use crate::percent::{agreement_of, is_of_another_page};
+use crate::wording::{compared, names_set};
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::{Spoken, Surroundings};
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::agreement::Agreement;
 use fwdlab_sentence::clause::{Clause, Percent, Sign, Stance};
 
 /// The percentages of a clause that says whose they are: a family, or a set of a block.
-pub(super) fn check(
+pub(crate) fn check(
     around: &Surroundings<'_>,
     clause: &Clause,
     line: usize,

@@ -1,9 +1,9 @@
 //! "The interval is [16.9, 18.2] %", "it includes zero", "at its lower end": what is said of the interval of a
 //! change, held against that of the block.
 
-use super::wording::compared;
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::{SourcedSet, Spoken};
+use crate::wording::compared;
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::interval::Said;
@@ -13,7 +13,7 @@ const SLACK: f64 = 0.5;
 const ROUNDING: f64 = 0.15;
 
 /// True where the clause is about the interval, and no more is to be said of it.
-pub(super) fn check(
+pub(crate) fn check(
     clause: &Clause,
     line: usize,
     spoken: Spoken,

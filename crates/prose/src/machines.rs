@@ -4,10 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use super::held::{check_clause, sentence_of};
-use super::topics::Topics;
-use crate::finding::AuditFindings;
-use crate::surroundings::Surroundings;
+use crate::held::{check_clause, sentence_of};
+use crate::topics::Topics;
+use fwdlab_evidence::finding::AuditFindings;
+use fwdlab_evidence::surroundings::Surroundings;
 use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::machines::{Whose, agrees, whose};
@@ -16,7 +16,7 @@ use fwdlab_sentence::machines::{Whose, agrees, whose};
 type View<'a> = (Surroundings<'a>, Topics);
 
 /// The blocks of a page of two machines.
-pub(super) struct Machines<'a> {
+pub(crate) struct Machines<'a> {
     own: View<'a>,
     other: View<'a>,
     others: BTreeSet<usize>,
@@ -24,7 +24,7 @@ pub(super) struct Machines<'a> {
 
 impl<'a> Machines<'a> {
     /// `None` where all blocks are of one machine.
-    pub(super) fn of(around: &Surroundings<'a>) -> Option<Self> {
+    pub(crate) fn of(around: &Surroundings<'a>) -> Option<Self> {
         let is_other = |block: &usize| is_of_the_other(around, *block);
         let blocks = 0..around.sets.len();
         let (others, own): (Vec<usize>, Vec<usize>) = blocks.partition(is_other);
@@ -47,7 +47,7 @@ impl<'a> Machines<'a> {
     }
 
     /// Holds a clause against the blocks of the machine that it means.
-    pub(super) fn check(
+    pub(crate) fn check(
         &self,
         item: &Item,
         clauses: &[Clause],

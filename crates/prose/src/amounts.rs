@@ -1,8 +1,8 @@
 //! "We won 2 Mpps", "60 Kpps more": a rate that is a difference, held against that of the means.
 
-use super::wording::compared;
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::{SourcedSet, Spoken};
+use crate::wording::compared;
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::levels::difference;
@@ -14,7 +14,7 @@ const DIFFERENCE: f64 = 0.7;
 const SLACK: f64 = 1.25;
 
 /// A clause with one rate and a direction.
-pub(super) fn check(
+pub(crate) fn check(
     clause: &Clause,
     line: usize,
     spoken: Spoken,

@@ -1,9 +1,9 @@
 //! "From ~480 K to ~960 K", "826 Kpps => 815 Kpps": two rates, held against the two sets of a block.
 
-use super::wording::compared;
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::pair::Pair;
-use crate::surroundings::{Spoken, Surroundings};
+use crate::wording::compared;
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::pair::Pair;
+use fwdlab_evidence::surroundings::{Spoken, Surroundings};
 use fwdlab_results::units;
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::levels::{ends, sides};
@@ -16,7 +16,7 @@ const NEAR: f64 = 0.02;
 const ROUGHLY_NEAR: f64 = 0.06;
 
 /// A clause that moves from one number to another, beside the block it speaks of.
-pub(super) fn check(
+pub(crate) fn check(
     around: &Surroundings<'_>,
     clause: &Clause,
     line: usize,

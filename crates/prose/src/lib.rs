@@ -1,4 +1,8 @@
-//! Sentences against the block that they speak of.
+//! Sentences of published pages held against the blocks that they speak of: which block, machine and family a
+//! clause means, and whether that block says so too. What a clause says by itself is `fwdlab_sentence`'s.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 mod amounts;
 mod anywhere;
@@ -19,8 +23,8 @@ mod tables;
 mod topics;
 mod wording;
 
-use crate::finding::AuditFindings;
-use crate::surroundings::Surroundings;
+use fwdlab_evidence::finding::AuditFindings;
+use fwdlab_evidence::surroundings::Surroundings;
 use fwdlab_netbenches::page::ItemKind;
 use fwdlab_sentence::clause::clauses;
 use held::check_clause;

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::claim::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
-use super::meant::{is_of_families, is_of_the_change};
-use super::wording::compared;
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::pair::Pair;
-use crate::surroundings::{Spoken, Surroundings};
+use crate::claim::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
+use crate::meant::{is_of_families, is_of_the_change};
+use crate::wording::compared;
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::pair::Pair;
+use fwdlab_evidence::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::name::family_word;
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Bound, Clause, Sign, Stance};
 use fwdlab_sentence::families::{compares_families, is_of_all_families, is_of_proof};
 
-pub(super) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut AuditFindings) {
+pub(crate) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut AuditFindings) {
     let contrary = |c: &&Compared<'_>| is_contrary(sign, c);
     let proven: Vec<&Compared<'_>> = claim.pairs.iter().filter(|c| c.pair.is_proven).collect();
     if claim.pairs.iter().any(|c| c.pair.is_proven && !is_contrary(sign, c)) {
@@ -27,7 +27,7 @@ pub(super) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &m
     }
 }
 
-pub(super) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut AuditFindings) {
+pub(crate) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut AuditFindings) {
     for compared in &claim.pairs {
         let pair = &compared.pair;
         if pair.is_within(compared.base, compared.variant, MARGIN) {
@@ -80,7 +80,7 @@ pub(super) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut Audi
 }
 
 /// "No regression", "not faster": wrong when exactly that is proven.
-pub(super) fn check_not_that(
+pub(crate) fn check_not_that(
     claim: &Claim<'_>,
     sign: Sign,
     word: &str,
@@ -112,7 +112,7 @@ pub(super) fn check_not_that(
     }
 }
 
-pub(super) fn check_factor(claim: &Claim<'_>, findings: &mut AuditFindings) {
+pub(crate) fn check_factor(claim: &Claim<'_>, findings: &mut AuditFindings) {
     let Some((factor, word)) = &claim.clause.factor else { return };
     // "half as much as IPv4": of what another one gains, which may stand in the clause before
     if claim.clause.text.contains(" as much as ") {
@@ -153,7 +153,7 @@ pub(super) fn check_factor(claim: &Claim<'_>, findings: &mut AuditFindings) {
 }
 
 /// "Same drop": the change of the block must be about that of the block before.
-pub(super) fn check_same_size(
+pub(crate) fn check_same_size(
     around: &Surroundings<'_>,
     claim: &Claim<'_>,
     findings: &mut AuditFindings,
@@ -187,7 +187,7 @@ pub(super) fn check_same_size(
 const ALL_ALIKE: f64 = 0.4;
 
 /// "Faster for all tests", "-30% for all tests" must hold in every block.
-pub(super) fn check_all(
+pub(crate) fn check_all(
     around: &Surroundings<'_>,
     clause: &Clause,
     (line, spoken): (usize, Option<Spoken>),

@@ -1,15 +1,15 @@
 //! A clause held against the block that it speaks of.
 
-use super::change::{
+use crate::change::{
     check_all, check_factor, check_no_change, check_not_that, check_same_size, check_sign,
 };
-use super::claim::Claim;
-use super::percent::{check_percent, is_of_another_page};
-use super::topics::Topics;
-use super::wording::compared;
-use super::{amounts, anywhere, families, intervals, meant, most, moves, scaling, stands};
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::{Spoken, Surroundings};
+use crate::claim::Claim;
+use crate::percent::{check_percent, is_of_another_page};
+use crate::topics::Topics;
+use crate::wording::compared;
+use crate::{amounts, anywhere, families, intervals, meant, most, moves, scaling, stands};
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_sentence::clause::{Clause, Stance};
 use fwdlab_sentence::families::is_held_against;
@@ -30,7 +30,7 @@ fn check_possible(clause: &Clause, line: usize, findings: &mut AuditFindings) {
     );
 }
 
-pub(super) fn check_clause(
+pub(crate) fn check_clause(
     around: &Surroundings<'_>,
     topics: &Topics,
     item: &Item,
@@ -177,7 +177,7 @@ fn is_verb(clause: &Clause) -> bool {
 }
 
 /// From where the sentence of a clause begins to the end of the clause.
-pub(super) fn sentence_of<'a>(item: &'a Item, clause: &Clause) -> &'a str {
+pub(crate) fn sentence_of<'a>(item: &'a Item, clause: &Clause) -> &'a str {
     let start = item.text[..clause.offset].rfind(". ").map_or(0, |at| at + 2);
     &item.text[start..clause.offset + clause.text.len()]
 }

@@ -1,8 +1,8 @@
 //! Cells of Markdown tables: percentages of a change, and rates.
 
-use super::anywhere;
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::Surroundings;
+use crate::anywhere;
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::Surroundings;
 use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_results::units;
 use fwdlab_sentence::agreement::{Agreement, agreement};
@@ -18,7 +18,7 @@ const CHANGES: [&str; 11] = [
 const RATES: [&str; 5] = ["pps", "packets/s", "packets per s", "frames/s", "packets-per-s"];
 
 /// Every table of the page.
-pub(super) fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+pub(crate) fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     let rows: Vec<&Item> =
         around.page.items.iter().filter(|item| item.kind == ItemKind::Row).collect();
     // rows of one table stand on lines that follow each other

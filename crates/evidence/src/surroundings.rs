@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::site::{Site, Source};
+use crate::site::{Site, Source};
 use fwdlab_netbenches::block::{MinistatBlock, Row, Set};
 use fwdlab_netbenches::data::{ConfigurationData, DirData};
 use fwdlab_netbenches::name::{NamedFamily, family_word};

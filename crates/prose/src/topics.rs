@@ -3,16 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::surroundings::{Spoken, Surroundings};
+use fwdlab_evidence::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::name::family_word;
 use fwdlab_sentence::clause::Clause;
 use fwdlab_sentence::subject::{folded, spoken};
 
 /// Blocks that one word, or several together, name.
-pub(super) type Topic = BTreeSet<usize>;
+pub(crate) type Topic = BTreeSet<usize>;
 
 /// The words by which each block of a page is named.
-pub(super) struct Topics {
+pub(crate) struct Topics {
     words: Vec<BTreeSet<String>>,
     /// Words of labels that follow each other.
     pairs: BTreeSet<[String; 2]>,
@@ -29,7 +29,7 @@ const FIREWALLS: [&str; 5] = ["ipfw", "pf", "ipf", "nftable", "iptable"];
 
 impl Topics {
     /// Those of a page; none where one word would name all of its blocks, or none.
-    pub(super) fn of(around: &Surroundings<'_>) -> Self {
+    pub(crate) fn of(around: &Surroundings<'_>) -> Self {
         let labels: Vec<Vec<BTreeSet<String>>> = around
             .sets
             .iter()
@@ -61,12 +61,12 @@ impl Topics {
     }
 
     /// Whether a word names a block.
-    pub(super) fn names(&self, word: &str) -> bool {
+    pub(crate) fn names(&self, word: &str) -> bool {
         self.words.iter().any(|words| words.contains(word))
     }
 
     /// What a text names, in its order: words that fit one block are one topic.
-    pub(super) fn named(&self, text: &str) -> Vec<Topic> {
+    pub(crate) fn named(&self, text: &str) -> Vec<Topic> {
         let said = spoken(text);
         let mut found: Vec<Topic> = Vec::new();
         let mut generic: Vec<Topic> = Vec::new();
@@ -105,7 +105,7 @@ impl Topics {
     }
 
     /// What is called a firewall, a topic each.
-    pub(super) fn firewalls(&self) -> Vec<Topic> {
+    pub(crate) fn firewalls(&self) -> Vec<Topic> {
         let is_one = |words: &BTreeSet<String>| FIREWALLS.iter().any(|name| words.contains(*name));
         let blocks = (0..self.words.len()).filter(|block| is_one(&self.words[*block]));
         blocks.map(|block| BTreeSet::from([block])).collect()
@@ -113,7 +113,7 @@ impl Topics {
 
     /// The blocks of what a clause names, those of its families where it names some: one list for each
     /// topic.
-    pub(super) fn blocks(&self, around: &Surroundings<'_>, clause: &Clause) -> Vec<Vec<Spoken>> {
+    pub(crate) fn blocks(&self, around: &Surroundings<'_>, clause: &Clause) -> Vec<Vec<Spoken>> {
         let is_of_family = |block: &usize| {
             let families = around.block_families(*block);
             clause.families.is_empty()

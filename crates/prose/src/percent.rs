@@ -1,17 +1,17 @@
 //! Percentages against the block.
 
-use super::claim::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
-use super::named::likeness;
-use super::wording::names_set;
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::pair::Pair;
-use crate::surroundings::SourcedSet;
+use crate::claim::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
+use crate::named::likeness;
+use crate::wording::names_set;
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::pair::Pair;
+use fwdlab_evidence::surroundings::SourcedSet;
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::agreement::{Agreement, agreement, agrees_roughly};
 use fwdlab_sentence::clause::{Bound, Percent, Sign, Stance, is_given, quotes_earlier};
 use fwdlab_sentence::subject::names_base;
 
-pub(super) fn check_percent(claim: &Claim<'_>, percent: &Percent, findings: &mut AuditFindings) {
+pub(crate) fn check_percent(claim: &Claim<'_>, percent: &Percent, findings: &mut AuditFindings) {
     let wanted_sign = percent.sign.or(match &claim.clause.stance {
         Stance::Change(sign, _) => Some(*sign),
         _ => None,
@@ -97,7 +97,7 @@ fn is_within(percent: &Percent, compared: &Compared<'_>) -> bool {
 }
 
 /// A number that no comparison of the block gives, in a sentence that quotes another page or time.
-pub(super) fn is_of_another_page(claim: &Claim<'_>, percent: &Percent) -> bool {
+pub(crate) fn is_of_another_page(claim: &Claim<'_>, percent: &Percent) -> bool {
     let agrees = |c: &Compared<'_>| agreement_of(percent, c) <= Agreement::Near;
     // "than before" names the base
     let bases = ["than before", "as before", "before:", "compared to before"];
@@ -185,7 +185,7 @@ fn check_median_source(
 }
 
 /// How well a percentage agrees with a comparison.
-pub(super) fn agreement_of(percent: &Percent, compared: &Compared<'_>) -> Agreement {
+pub(crate) fn agreement_of(percent: &Percent, compared: &Compared<'_>) -> Agreement {
     let figures = figures(compared);
     let best = |value: f64| {
         let all = figures.iter().map(|f| agreement(value, percent.decimals, f.abs()));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::figures::{Printer, row_key};
+use crate::figures::{Printer, row_key};
 use fwdlab_netbenches::archive::Archive;
 use fwdlab_netbenches::block::Set;
 use fwdlab_netbenches::data::DirData;

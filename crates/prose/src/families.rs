@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::claim::MARGIN;
-use super::named::named;
-use super::topics::{Topic, Topics};
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::pair::Pair;
-use crate::surroundings::{SourcedSet, Surroundings};
+use crate::claim::MARGIN;
+use crate::named::named;
+use crate::topics::{Topic, Topics};
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::pair::Pair;
+use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
@@ -27,7 +27,7 @@ struct Sides<'a> {
 }
 
 /// Returns true where the clause compares families, or topics, that no block compares.
-pub(super) fn check(
+pub(crate) fn check(
     around: &Surroundings<'_>,
     topics: &Topics,
     clause: &Clause,
@@ -229,7 +229,7 @@ const ALIKE: f64 = 0.4;
 
 /// "The gap between the families doubles": held against both gaps of the page. Returns true where the
 /// clause speaks of them.
-pub(super) fn check_gap(
+pub(crate) fn check_gap(
     around: &Surroundings<'_>,
     clause: &Clause,
     line: usize,

@@ -1,10 +1,10 @@
 //! Which sets of a block a text names: by the words of their labels that tell them apart.
 
-use crate::surroundings::SourcedSet;
+use fwdlab_evidence::surroundings::SourcedSet;
 use fwdlab_sentence::subject::folded;
 
 /// The words of a set's label; numbers of versions also as a whole.
-pub(super) fn label_of(set: &SourcedSet<'_>) -> Vec<String> {
+pub(crate) fn label_of(set: &SourcedSet<'_>) -> Vec<String> {
     let is_version =
         |word: &&str| word.contains('.') && word.bytes().all(|b| b == b'.' || b.is_ascii_digit());
     let versions = set.set.legend.split_whitespace().filter(is_version);
@@ -32,7 +32,7 @@ fn telling(spoken: &[String], labels: &[Vec<String>]) -> Vec<Vec<bool>> {
 
 /// The indices of the sets whose labels hold most of the telling words of a text; none where it has
 /// no such word.
-pub(super) fn named(spoken: &[String], sets: &[SourcedSet<'_>]) -> Vec<usize> {
+pub(crate) fn named(spoken: &[String], sets: &[SourcedSet<'_>]) -> Vec<usize> {
     let labels: Vec<Vec<String>> = sets.iter().map(label_of).collect();
     let telling = telling(spoken, &labels);
     let score = |set: usize| telling.iter().filter(|has| has[set]).count();
@@ -41,7 +41,7 @@ pub(super) fn named(spoken: &[String], sets: &[SourcedSet<'_>]) -> Vec<usize> {
 }
 
 /// How many words two sets' labels share.
-pub(super) fn likeness(a: &SourcedSet<'_>, b: &SourcedSet<'_>) -> usize {
+pub(crate) fn likeness(a: &SourcedSet<'_>, b: &SourcedSet<'_>) -> usize {
     let other = label_of(b);
     label_of(a).iter().filter(|word| other.contains(word)).count()
 }

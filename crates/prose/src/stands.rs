@@ -1,8 +1,8 @@
 //! "With D27401 it stays around 700 Kpps": a rate that the page has, but of another set than the one named.
 
-use super::named::named;
-use crate::finding::{AuditFindings, Rule, Severity, Text};
-use crate::surroundings::{SourcedSet, Spoken, Surroundings};
+use crate::named::named;
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::{SourcedSet, Spoken, Surroundings};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units::rate;
 use fwdlab_sentence::clause::Clause;
@@ -14,7 +14,7 @@ const FAR: f64 = 0.04;
 const NEAR: f64 = 0.01;
 
 /// A clause with one rate that names one set.
-pub(super) fn check(
+pub(crate) fn check(
     clause: &Clause,
     line: usize,
     spoken_of: Spoken,
@@ -64,7 +64,7 @@ fn names_each(text: &str) -> bool {
 }
 
 /// "inet6 forwards at about 850 Kpps": a rate that no set of the family has, on the page or beside it.
-pub(super) fn check_reached(
+pub(crate) fn check_reached(
     around: &Surroundings<'_>,
     clause: &Clause,
     line: usize,
