@@ -9,7 +9,6 @@ mod live;
 mod loads;
 mod offering;
 mod ports;
-mod rounds;
 mod sent;
 mod sessions;
 
