@@ -85,6 +85,9 @@ pub struct Round {
     pub after: u64,
     /// States for which there was no room.
     pub refused: u64,
+    /// States thrown out to make room.
+    #[serde(default)]
+    pub evicted: u64,
     /// Frames of the counted part, and how long it took.
     pub sent: u64,
     pub received: u64,

@@ -102,6 +102,18 @@ pub struct TaskSessions {
     pub measure: Measure,
     /// Frames of each.
     pub lifetime: u32,
+    /// They are of TCP.
+    #[serde(default)]
+    pub is_tcp: bool,
+    /// How many are alive at once, where they come and go.
+    #[serde(default)]
+    pub concurrent: u64,
+    /// Their frames go there and back in turns.
+    #[serde(default)]
+    pub both_ways: bool,
+    /// Some variant's rules translate addresses, so that frames have marks.
+    #[serde(default)]
+    pub has_mark: bool,
 }
 
 /// A capture whose frames are sent instead of flows, between the traffic's ends.

@@ -21,7 +21,7 @@ use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 const FRAMES_IN_FLIGHT: usize = 128;
 
 /// Frames that are sent at once, by one system call.
-const BATCH: usize = 64;
+pub(super) const BATCH: usize = 64;
 
 /// Silence after which a frame counts as lost. Nothing takes time in a guest with one processor:
 /// a frame is forwarded before the call that sent it returns.
@@ -106,13 +106,13 @@ pub(super) fn checks_of(found: &fwdlab_traffic::Checks, checked: u64, lost: u64)
 
 /// The guest's time. With the clock of instructions, the time stamp counter counts them.
 #[derive(Clone, Copy)]
-enum GuestTime {
+pub(super) enum GuestTime {
     Instructions,
     Wall(Clock),
 }
 
 impl GuestTime {
-    fn new(clock: GuestClock) -> Self {
+    pub(super) fn new(clock: GuestClock) -> Self {
         match clock {
             GuestClock::Instructions => Self::Instructions,
             GuestClock::Wall => Self::Wall(Clock::new()),

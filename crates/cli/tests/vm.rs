@@ -6,6 +6,7 @@
 #![allow(clippy::print_stderr)]
 #![cfg(all(target_os = "linux", feature = "vm"))]
 
+mod guest_sessions;
 mod recipe;
 
 use std::fs;
@@ -341,6 +342,85 @@ fn a_frame_costs_the_same_however_long_the_trial_is() {
     let ratio = costs[0] / costs[1];
     // What the examples of two kernels take for nothing (margin = "0.2%").
     assert!((0.998..1.002).contains(&ratio), "{costs:?} instructions a frame");
+}
+
+/// A lab with the kernel and this experiment of it; says what is skipped where there is none.
+fn lab_of_guests(test: &str, needs_nft: bool, text: impl Fn(&Path) -> String) -> Option<Lab> {
+    let why = match kernel() {
+        Ok(_) if needs_nft && Command::new("nft").arg("--version").output().is_err() => {
+            "no nft: apt-get install nftables".to_owned()
+        }
+        Ok(kernel) => {
+            let lab = Lab::new();
+            lab.write(&text(&kernel));
+            return Some(lab);
+        }
+        Err(why) => why,
+    };
+    eprintln!("SKIPPED {test}: {why}");
+    None
+}
+
+fn is_long(test: &str) -> bool {
+    let is_asked = std::env::var_os("FWDLAB_LONG_TESTS").is_some();
+    if !is_asked {
+        eprintln!("SKIPPED {test}: boots guests for a minute; FWDLAB_LONG_TESTS=1 runs it");
+    }
+    is_asked
+}
+
+/// All trials of a lab, each kept.
+fn kept(lab: &Lab) -> Vec<Trial> {
+    let output = lab.run();
+    let trials = lab.trials(&output);
+    let faults: Vec<_> = trials.iter().filter_map(|trial| trial.reason.as_ref()).collect();
+    assert!(faults.is_empty() && !trials.is_empty(), "{faults:?}; {}", words(&output));
+    trials
+}
+
+#[test]
+fn a_slowdown_of_new_sessions_in_a_linux_guest_is_found_in_insertion_and_not_in_lookup() {
+    let test = "a_slowdown_of_new_sessions_in_a_linux_guest";
+    let traffic = "lifetime = 4\ndirection = \"both\"";
+    let text = |kernel: &Path| guest_sessions::with_slow_insertion(kernel, traffic);
+    let Some(lab) = lab_of_guests(test, true, text) else { return };
+    guest_sessions::assert_found_in_insertion_alone(&kept(&lab), 4, 2);
+}
+
+#[test]
+fn a_slowdown_of_new_sessions_of_tcp_in_a_linux_guest_is_found_in_insertion_and_not_in_lookup() {
+    let test = "a_slowdown_of_new_sessions_of_tcp_in_a_linux_guest";
+    let traffic = "protocol = \"tcp\"\nlifetime = 7\ndirection = \"both\"";
+    let text = |kernel: &Path| guest_sessions::with_slow_insertion(kernel, traffic);
+    let Some(lab) = lab_of_guests(test, true, text).filter(|_| is_long(test)) else { return };
+    let trials = kept(&lab);
+    guest_sessions::assert_found_in_insertion_alone(&trials, 7, 3);
+    for trial in &trials {
+        let is_lookup = trial.traffic.ends_with("lookup");
+        let wanted = if is_lookup { "400 ESTABLISHED" } else { "400 SYN_SENT" };
+        assert_eq!(trial.measured.proof["sessions in the table, states"], wanted, "{}", trial.id);
+    }
+}
+
+#[test]
+fn a_slowdown_of_new_translations_in_a_linux_guest_is_found_in_insertion_and_not_in_lookup() {
+    let test = "a_slowdown_of_new_translations_in_a_linux_guest";
+    let lab = lab_of_guests(test, true, guest_sessions::masquerading);
+    let Some(lab) = lab.filter(|_| is_long(test)) else { return };
+    guest_sessions::assert_translated(&kept(&lab));
+}
+
+#[test]
+fn what_a_full_table_of_a_linux_guest_does_with_more_sessions_is_counted() {
+    let test = "what_a_full_table_of_a_linux_guest_does";
+    let rules = ["table ip f { chain c { type filter hook forward priority 0; ct state new accept; }; }";
+        2];
+    let text = |kernel: &Path| {
+        let text = guest_sessions::experiment(kernel, "\"full-table\"", rules, "lifetime = 2");
+        text.replace("198.19.10.20:2000", "198.19.10.20:2000-2012")
+    };
+    let Some(lab) = lab_of_guests(test, true, text).filter(|_| is_long(test)) else { return };
+    guest_sessions::assert_full(&kept(&lab));
 }
 
 #[test]

@@ -54,6 +54,7 @@ pub use parts::MOST_GENERATED;
 pub use problem::{Problem, Problems};
 pub use read::Recorded;
 pub use schema::{Abilities, Anything, DeviceTables, Schema, TrafficPlace};
+pub use sessions::untranslatable;
 
 /// The result of a fallible operation on experiments.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::fields::{Section, integer_of};
 use fwdlab_experiment::problem::{Complaint, Complaints};
-use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema, Traffic};
+use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema, Traffic, untranslatable};
 use fwdlab_guard::Scratch;
 use fwdlab_results::{About, Link, Measure, Tick};
-use fwdlab_topology::{NFTABLES, RuleSet};
+use fwdlab_topology::{NFTABLES, RuleSet, translation};
 
 use crate::device::Namespaces;
 use crate::doctor;
@@ -193,9 +193,9 @@ fn translated_sessions_are_known(
     found: &fwdlab_experiment::fields::Found<&fwdlab_experiment::fields::Value<'_>>,
     complaints: &mut Complaints<'_>,
 ) {
-    let Some(word) = settings::translation(rules) else { return };
+    let Some(word) = translation(rules) else { return };
     let trouble = traffics.iter().filter(|traffic| traffic.sessions.is_some());
-    let mut trouble = trouble.filter_map(|traffic| settings::untranslatable(word, traffic));
+    let mut trouble = trouble.filter_map(|traffic| untranslatable(word, traffic));
     let Some((why, remedy)) = trouble.next() else { return };
     let complaint = Complaint::new(
         format!("its rules translate addresses ({word}) beside kind = \"sessions\": {why}"),

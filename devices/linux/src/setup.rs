@@ -8,12 +8,15 @@ use std::sync::Arc;
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 
 use crate::LinuxError;
-use crate::settings::{self, LinuxSettings, MoreRoutes, TesterKind};
-use fwdlab_experiment::{Experiment, Route, Variant, inputs, with_file, with_generated};
+use crate::settings::{LinuxSettings, MoreRoutes, TesterKind};
+use fwdlab_experiment::{
+    Experiment, Route, Variant, inputs, untranslatable, with_file, with_generated,
+};
 use fwdlab_results::Family;
 use fwdlab_routes::Prefix;
 use fwdlab_topology::{
     Cable, CableEnd, InterfaceAddress, Neighbour, StaticRoute, Topology, TopologyError, port_name,
+    translation,
 };
 
 /// Roles of the namespaces.
@@ -116,11 +119,10 @@ pub(super) fn topology(
     device.sysctls.extend(of_this_kernel(&ROUTER));
     device.sysctls.extend(settings.sysctls.clone());
     device.rules = rules(experiment, settings)?;
-    let translates = device.rules.as_deref().and_then(settings::translation);
+    let translates = device.rules.as_deref().and_then(translation);
     let mut sessions = experiment.traffics.iter().filter(|traffic| traffic.sessions.is_some());
     if let Some(word) = translates
-        && let Some((why, remedy)) =
-            sessions.find_map(|traffic| settings::untranslatable(word, traffic))
+        && let Some((why, remedy)) = sessions.find_map(|traffic| untranslatable(word, traffic))
     {
         let what = format!(
             "{}: variant {}: its rules translate addresses ({word}), and {why}: {remedy}",
@@ -172,7 +174,7 @@ pub(super) fn beside(experiment: &Path, file: &Path) -> std::path::PathBuf {
 /// Whether a variant's rules translate addresses; what cannot be read says so when it is applied.
 pub(super) fn has_translation(experiment: &Experiment, variant: &Variant) -> bool {
     let rules = rules(experiment, &LinuxSettings::of(variant)).ok().flatten();
-    rules.as_deref().and_then(settings::translation).is_some()
+    rules.as_deref().and_then(translation).is_some()
 }
 
 /// The text of a variant's rules; nothing for none.

@@ -5,7 +5,7 @@ use std::path::Path;
 use fwdlab_agent::task::{GuestTester, Task};
 use fwdlab_experiment::Variant;
 use fwdlab_experiment::inputs;
-use fwdlab_topology::{NFTABLES, RuleSet};
+use fwdlab_topology::{NFTABLES, RuleSet, translation};
 
 use crate::VmError;
 use crate::captures::Replayed;
@@ -18,6 +18,10 @@ use crate::settings::{VmMachine, VmVariant};
 
 /// The module of Linux's own generator.
 const PKTGEN: &str = "pktgen";
+
+/// The module by which connections are forgotten; it brings the one that tracks them. All guests of an
+/// experiment have it, also those whose rules track nothing.
+const TRACKING: &str = "nf_conntrack_netlink";
 
 /// Memory of a Linux guest, in MiB, if nothing is said.
 const LINUX_MEMORY_MB: u32 = 512;
@@ -63,6 +67,7 @@ impl Boot {
             config::check(kernel.config.as_deref(), needs)?;
             let mut load = vm.load.clone();
             load.extend((machine.tester == GuestTester::Pktgen).then(|| PKTGEN.to_owned()));
+            load.extend(needs.sessions.then(|| TRACKING.to_owned()));
             let base = Base::new(program, kernel.modules.as_deref(), &load, needs.nft)?;
             System::Linux { base, rules }
         };
@@ -123,6 +128,14 @@ impl Boot {
         match &self.system {
             System::Linux { .. } => None,
             System::FreeBsd(guest) => Some(guest.entry()),
+        }
+    }
+
+    /// The word by which its rules translate addresses, if they do.
+    pub(super) fn translation(&self) -> Option<&'static str> {
+        match &self.system {
+            System::Linux { rules, .. } => rules.as_deref().and_then(translation),
+            System::FreeBsd(_) => None,
         }
     }
 

@@ -54,6 +54,8 @@ pub(super) struct Boots {
     program: PathBuf,
     results: Option<PathBuf>,
     boots: BTreeMap<String, Boot>,
+    /// Some variant's rules translate addresses: the frames of sessions have marks in all of them.
+    translates: bool,
     captures: Captures,
     machine: VmMachine,
     /// Why there is no hardware virtualisation, where the clock could use it.
@@ -72,19 +74,14 @@ impl Boots {
             nft: has_rules,
             rules: None,
             pktgen: machine.tester == GuestTester::Pktgen,
+            sessions: experiment.traffics.iter().any(|traffic| traffic.sessions.is_some()),
         };
         let mut boots = BTreeMap::new();
         for (variant, vm) in names.zip(variants) {
             let boot = Boot::new(variant, &vm, &machine, (program, base), needs);
-            let has_sessions = experiment.traffics.iter().any(|own| own.sessions.is_some());
-            let boot = boot.and_then(|boot| match has_sessions && !boot.is_freebsd() {
-                true => Err(VmError::OtherSystem {
-                    what: "kind = \"sessions\" beside the kernel".to_owned(),
-                    variant: variant.name.clone(),
-                    kernel: boot.kernel.image.clone(),
-                    remedy: "only guests of FreeBSD open sessions; write device = \"linux\"",
-                }),
-                false => Ok(boot),
+            let boot = boot.and_then(|boot| {
+                let known = sessions::check(&experiment.traffics, variant, &boot);
+                known.map(|()| boot)
             });
             let boot = boot.map_err(|error| {
                 // Its key stands where the kernel does, where the message names no other.
@@ -100,15 +97,23 @@ impl Boots {
         let memory_mb = boots.values().map(|boot| boot.memory_mb(&machine)).min();
         let captures = Captures::read(experiment, memory_mb.unwrap_or_default())?;
         let experiment = Arc::clone(experiment);
+        let translates = boots.values().any(|boot| boot.translation().is_some());
         Ok(Self {
             experiment,
             program: program.to_owned(),
             results: None,
             boots,
+            translates,
             captures,
             machine,
             without_kvm,
         })
+    }
+
+    fn task(&self, request: &Request<'_>) -> Task {
+        let task = task(request, &self.machine);
+        let has_mark = self.translates;
+        Task { sessions: task.sessions.map(|own| TaskSessions { has_mark, ..own }), ..task }
     }
 
     fn accelerator(&self) -> Accelerator {
@@ -149,7 +154,7 @@ impl Boots {
         profile_ns: Option<u64>,
         watch: &mut Watch<'_>,
     ) -> Result<Counted, DeviceError> {
-        self.follow(request, Task { profile_ns, ..task(request, &self.machine) }, watch)
+        self.follow(request, Task { profile_ns, ..self.task(request) }, watch)
     }
 
     /// Boots for this task, and waits for the guest's last message.
@@ -161,7 +166,8 @@ impl Boots {
     ) -> Result<Counted, DeviceError> {
         let boot = self.boot(request.variant)?;
         let task = boot.completed(task);
-        if boot.is_freebsd() && task.traffic.pps.is_some() {
+        let is_as_fast_as_it_can = boot.is_freebsd() || task.sessions.is_some();
+        if is_as_fast_as_it_can && task.traffic.pps.is_some() {
             let why = "its tester sends as fast as it can; write load = \"max\"".to_owned();
             return Err(VmError::Traffic { why }.into());
         }
@@ -255,7 +261,7 @@ impl Device for Boots {
             return Ok(());
         }
         let request = Request { experiment: &experiment, variant, traffic };
-        let mut task = Task { is_rehearsal: true, ..task(&request, &self.machine) };
+        let mut task = Task { is_rehearsal: true, ..self.task(&request) };
         task.routes.truncate(ROUTES_REHEARSED);
         let image = self.boot(variant)?.kernel.image.display().to_string();
         self.follow(&request, task, watch).map(drop).map_err(|error| match error {
@@ -389,9 +395,7 @@ fn task(request: &Request<'_>, machine: &VmMachine) -> Task {
         tester: machine.tester,
         clock: machine.clock,
         is_rehearsal: false,
-        sessions: traffic
-            .sessions
-            .map(|own| TaskSessions { measure: traffic.measure, lifetime: own.lifetime }),
+        sessions: traffic.sessions.map(|own| sessions::of_task(traffic, own)),
     }
 }
 

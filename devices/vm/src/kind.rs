@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fwdlab_agent::task::GuestClock;
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::problem::{Complaint, Complaints};
-use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema, Traffic, TrafficPlace};
+use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
 use fwdlab_results::{About, Link, Measure, Tick};
 use fwdlab_topology::{NFTABLES, RuleSet};
 
@@ -18,7 +18,7 @@ use crate::{doctor, freebsd, pktgen, settings};
 const BOOT_SECONDS: f64 = 5.0;
 const EMULATION: f64 = 9.0;
 
-/// What a guest of FreeBSD has figures of its own for.
+/// What a guest has figures of its own for.
 const SESSIONS: [Measure; 3] = [Measure::Insertion, Measure::Lookup, Measure::FullTable];
 
 /// Kernels booted in virtual machines.
@@ -35,6 +35,7 @@ impl Schema for Vm {
             takes_profiles: true,
             replays_captures: true,
             opens_sessions: true,
+            sends_both_ways: true,
             benchmarks: &SESSIONS,
             ..Abilities::BASIC
         }
@@ -81,25 +82,6 @@ impl Schema for Vm {
             settings::read_variant(&table, variant, complaints);
         }
         pktgen::abilities(&table.machine, file.traffics, complaints);
-        sessions_are_counted_in_rounds(file.traffics, complaints);
-    }
-}
-
-/// Sessions that come and go are not sent: a guest's clock is no time in which they could.
-fn sessions_are_counted_in_rounds(
-    placed: &[(Traffic, TrafficPlace)],
-    complaints: &mut Complaints<'_>,
-) {
-    let goes = |traffic: &Traffic| traffic.sessions.is_some() && !traffic.measure.is_of_sessions();
-    for (traffic, place) in placed.iter().filter(|(traffic, _)| goes(traffic)) {
-        let what = "the device \"vm\" sends no sessions that come and go at a rate";
-        let complaint = Complaint::new(
-            format!("traffic {:?}: {what}", traffic.name),
-            "measure = \"insertion\", \"lookup\" or \"full-table\" of sessions",
-            "add one of these measures, or write device = \"linux\"",
-        );
-        let (at, field) = place.key_or_ends("kind");
-        complaints.add(at, field, complaint);
     }
 }
 

@@ -67,6 +67,12 @@ type Refusal = (String, &'static str);
 
 fn sendable(traffic: &Traffic) -> Result<(), Refusal> {
     let Traffic { source, destination, .. } = traffic;
+    if traffic.sessions.is_some() {
+        return Err(("it is of sessions".to_owned(), "frames that go on and on"));
+    }
+    if traffic.direction.is_both() {
+        return Err(("its frames go both ways".to_owned(), "frames to the destinations"));
+    }
     if [source, destination].iter().any(|end| end.port() != end.last_port()) {
         return Err(("it has a range of ports".to_owned(), "one port on each side"));
     }

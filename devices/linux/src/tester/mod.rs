@@ -11,7 +11,6 @@ mod loads;
 mod offering;
 mod ports;
 mod reset;
-mod rounds;
 mod sent;
 mod sessions;
 

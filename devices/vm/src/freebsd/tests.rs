@@ -170,7 +170,14 @@ fn states_of_ipfw_are_made_and_their_table_grown_before_anything_counts() {
 
 #[test]
 fn sessions_are_sent_in_rounds_and_the_table_is_asked_outside_the_jail() {
-    let own = TaskSessions { measure: fwdlab_results::Measure::Lookup, lifetime: 5 };
+    let own = TaskSessions {
+        measure: fwdlab_results::Measure::Lookup,
+        lifetime: 5,
+        is_tcp: false,
+        concurrent: 9,
+        both_ways: false,
+        has_mark: false,
+    };
     let task = Task { sessions: Some(own), ..task(4) };
     let text = script::text(&task, &[], Some(Rules::Ipfw), "1000000");
     let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}\n{text}"));
