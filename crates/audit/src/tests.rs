@@ -2,6 +2,7 @@
 //! after published ones. docs/audit.md tells the same examples.
 
 mod causes;
+mod doubts;
 mod families;
 mod fresh;
 mod mutations;

@@ -201,6 +201,11 @@ impl AuditFindings {
         Self::about(&self.file)
     }
 
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
     /// Whether one of them calls something wrong.
     pub fn is_any_wrong(&self) -> bool {
         self.found.iter().any(|found| found.severity == Severity::Wrong)

@@ -10,7 +10,7 @@ use fwdlab_evidence::pair::Pair;
 use fwdlab_evidence::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::name::family_word;
 use fwdlab_results::units::exact_percent as show;
-use fwdlab_sentence::clause::{Bound, Clause, Sign, Stance};
+use fwdlab_sentence::clause::{Bound, Clause, Sign, Stance, is_of_a_huge_one};
 use fwdlab_sentence::families::{compares_families, is_of_all_families, is_of_proof};
 
 pub(crate) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut AuditFindings) {
@@ -77,6 +77,38 @@ pub(crate) fn check_no_change(claim: &Claim<'_>, word: &str, findings: &mut Audi
             ),
         );
     }
+}
+
+/// Per cent below which no difference is called huge.
+const HUGE: f64 = 5.0;
+
+/// "Huge difference", "not the same speed": some difference has to be there, and a huge one to be large.
+pub(crate) fn check_differs(claim: &Claim<'_>, word: &str, findings: &mut AuditFindings) {
+    let is_shown = |c: &Compared<'_>| {
+        c.pair.is_proven && (!is_of_a_huge_one(word) || c.pair.mean_percent.abs() >= HUGE)
+    };
+    let Some(compared) = claim.pairs.first().filter(|_| !claim.pairs.iter().any(is_shown)) else {
+        return;
+    };
+    if !claim.pairs.iter().any(|c| c.pair.is_proven) {
+        return report_unproven(claim, word, compared, findings);
+    }
+    let severity = if claim.spoken.is_sure && claim.pairs.len() == 1 {
+        Severity::Wrong
+    } else {
+        Severity::Check
+    };
+    let interval = compared.pair.confidence_interval();
+    findings.add(
+        Rule::ClaimSize,
+        severity,
+        claim.line,
+        Text::new(
+            format!("'{word}' in: {}", claim.clause.text.trim()),
+            format!("it is {}, 95 % interval {interval}", show(compared.pair.mean_percent)),
+            format!("write {}", show(compared.pair.mean_percent)),
+        ),
+    );
 }
 
 /// "No regression", "not faster": wrong when exactly that is proven.

@@ -1,7 +1,8 @@
 //! A clause held against the block that it speaks of.
 
 use crate::change::{
-    check_all, check_factor, check_no_change, check_not_that, check_same_size, check_sign,
+    check_all, check_differs, check_factor, check_no_change, check_not_that, check_same_size,
+    check_sign,
 };
 use crate::claim::Claim;
 use crate::percent::{check_percent, is_of_another_page};
@@ -30,6 +31,11 @@ fn check_possible(clause: &Clause, line: usize, findings: &mut AuditFindings) {
     );
 }
 
+/// The line on which a clause begins.
+pub(crate) fn line_of(item: &Item, clause: &Clause) -> usize {
+    item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len())
+}
+
 pub(crate) fn check_clause(
     around: &Surroundings<'_>,
     topics: &Topics,
@@ -37,7 +43,7 @@ pub(crate) fn check_clause(
     clause: &Clause,
     findings: &mut AuditFindings,
 ) {
-    let line = item.line_at(clause.offset + clause.text.len() - clause.text.trim_start().len());
+    let line = line_of(item, clause);
     if is_of_others(sentence_of(item, clause))
         || of_another_machine(around, item, clause)
         || families::check_gap(around, clause, line, findings)
@@ -76,10 +82,20 @@ pub(crate) fn check_clause(
         _ => return,
     }
     let meant = meant::blocks(around, clause, spoken);
-    if meant.is_empty() {
-        return findings.extend(reading(clause, spoken));
-    }
-    findings.extend(best(meant.into_iter().map(|own| reading(clause, Some(own))), findings.none()));
+    let said = if meant.is_empty() {
+        reading(clause, spoken)
+    } else {
+        best(meant.iter().map(|own| reading(clause, Some(*own))), findings.none())
+    };
+    // what names no family is of the page as much as of the block above it
+    let is_open =
+        named.is_empty() && clause.families.len() != 1 && item.kind != ItemKind::Conclusion;
+    let is_right_of = |block: usize| {
+        let spoken = Spoken { block, is_sure: true };
+        !around.sets[block].is_empty() && !reading(clause, Some(spoken)).is_any_wrong()
+    };
+    let is_doubted = is_open && said.is_any_wrong() && (0..around.sets.len()).any(is_right_of);
+    findings.extend(if is_doubted { said.doubted() } else { said });
 }
 
 /// What is right of one block that a clause may mean is right.
@@ -164,6 +180,7 @@ fn check_against(
         Stance::NotThat(sign, word) if !is_setting_list(item) => {
             check_not_that(&claim, *sign, word, findings);
         }
+        Stance::Differs(word) if !is_setting_list(item) => check_differs(&claim, word, findings),
         _ => {}
     }
 }
@@ -183,7 +200,7 @@ pub(crate) fn sentence_of<'a>(item: &'a Item, clause: &Clause) -> &'a str {
 }
 
 /// "On the APU2 it was ...": a model that stands in no other line of the page.
-fn of_another_machine(around: &Surroundings<'_>, item: &Item, clause: &Clause) -> bool {
+pub(crate) fn of_another_machine(around: &Surroundings<'_>, item: &Item, clause: &Clause) -> bool {
     let words: Vec<&str> = sentence_of(item, clause).split_whitespace().collect();
     let models = words.windows(3).filter(|w| matches!(w[0], "On" | "on") && w[1] == "the");
     let mut models =

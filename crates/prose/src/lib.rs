@@ -16,6 +16,7 @@ mod meant;
 mod most;
 mod moves;
 mod named;
+mod nowhere;
 mod percent;
 mod scaling;
 mod stands;
@@ -27,6 +28,7 @@ use fwdlab_evidence::finding::AuditFindings;
 use fwdlab_evidence::surroundings::Surroundings;
 use fwdlab_netbenches::page::ItemKind;
 use fwdlab_sentence::clause::clauses;
+use fwdlab_sentence::doubt::Doubt;
 use held::check_clause;
 use machines::Machines;
 use topics::Topics;
@@ -39,10 +41,19 @@ pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     for item in around.page.items.iter().filter(|item| item.kind != ItemKind::Row) {
         let clauses = clauses(&item.text);
         for (index, clause) in clauses.iter().enumerate() {
-            match &machines {
-                Some(machines) => machines.check(item, &clauses, index, findings),
-                None => check_clause(around, &topics, item, clause, findings),
+            let doubt = Doubt::of(&clause.text, &item.text[clause.offset + clause.text.len()..]);
+            if doubt == Some(Doubt::Silent) {
+                continue;
             }
+            let mut said = findings.none();
+            match &machines {
+                Some(machines) => machines.check(item, &clauses, index, &mut said),
+                None => check_clause(around, &topics, item, clause, &mut said),
+            }
+            if said.is_empty() && doubt.is_none() {
+                nowhere::check(around, item, clause, &mut said);
+            }
+            findings.extend(if doubt.is_some() { said.doubted() } else { said });
         }
     }
 }

@@ -30,11 +30,24 @@ fn telling(spoken: &[String], labels: &[Vec<String>]) -> Vec<Vec<bool>> {
     found
 }
 
+/// "Without hyperthreading": the state that sets are named by which share the word behind it.
+fn state(spoken: &[String], labels: &[Vec<String>]) -> Option<&'static str> {
+    let is_shared = |word: &String| labels.iter().all(|label| label.contains(word));
+    let near = |at: usize| spoken[at + 1..].iter().take(2).any(is_shared);
+    (0..spoken.len()).find_map(|at| match spoken[at].as_str() {
+        "without" if near(at) => Some("disabled"),
+        "with" if near(at) => Some("enabled"),
+        _ => None,
+    })
+}
+
 /// The indices of the sets whose labels hold most of the telling words of a text; none where it has
 /// no such word.
 pub(crate) fn named(spoken: &[String], sets: &[SourcedSet<'_>]) -> Vec<usize> {
     let labels: Vec<Vec<String>> = sets.iter().map(label_of).collect();
-    let telling = telling(spoken, &labels);
+    let mut spoken = spoken.to_vec();
+    spoken.extend(state(&spoken, &labels).map(str::to_owned));
+    let telling = telling(&spoken, &labels);
     let score = |set: usize| telling.iter().filter(|has| has[set]).count();
     let most = (0..sets.len()).map(score).max().unwrap_or(0);
     if most == 0 { Vec::new() } else { (0..sets.len()).filter(|s| score(*s) == most).collect() }

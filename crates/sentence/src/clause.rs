@@ -17,6 +17,7 @@ pub use factor::factor;
 use fwdlab_netbenches::name::NamedFamily;
 use percent::percents;
 use split::split;
+pub use stance::is_of_a_huge_one;
 use stance::stance;
 
 /// One clause of an item.

@@ -123,6 +123,14 @@ pub fn reached(clause: &Clause) -> Option<(Rate, Option<Bound>)> {
     is_it.then(|| (rate.clone(), bound))
 }
 
+/// Whether the rates of a clause may be of what is sent, of a line, or of what nobody measured.
+pub fn is_of_no_level(clause: &Clause) -> bool {
+    let is_one = |word: &String| {
+        NO_LEVEL.iter().any(|n| if n.len() < 4 { word == n } else { word.starts_with(n) })
+    };
+    words(&clause.text).iter().any(|(_, word)| is_one(word)) || quotes_earlier(&clause.text)
+}
+
 /// Words before a rate that is reached, and no difference.
 const LEVELS: [&str; 12] = [
     "to", "at", "from", "is", "was", "reach", "reaches", "around", "of", "than", "forwards", "with",

@@ -440,7 +440,7 @@ fn seventh_set() {
 #[test]
 fn eighth_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/eighth.txt"));
-    assert!(found >= 44 && blamed == 0 && asked == 0, "{found} {blamed} {asked}");
+    assert!(found >= 45 && blamed == 0 && asked == 0, "{found} {blamed} {asked}");
 }
 
 /// Of 97 wrong ones 61 were found at first sight, and 4 of 97 right ones called wrong, before the vocabulary.

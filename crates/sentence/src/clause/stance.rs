@@ -356,6 +356,12 @@ const STRONG: [&str; 16] = [
     "notable",
 ];
 
+/// "Huge difference": whether what [`Stance::Differs`] was said by asks for a large one.
+pub fn is_of_a_huge_one(said: &str) -> bool {
+    const HUGE: [&str; 6] = ["huge", "big", "large", "massive", "substantial", "enormous"];
+    said.split(' ').next().is_some_and(|word| HUGE.contains(&word))
+}
+
 /// "A positive impact", "a negative effect": which way a change goes.
 fn quality(word: &str) -> Option<Sign> {
     match word {

@@ -6,26 +6,32 @@ use super::meaning::Sense;
 pub(super) const VERBS: [(Sense, &str); 4] = [
     (
         Sense::Rise,
-        "accelerate advance ascend bounce boost bump climb elevate enhance escalate gain grow:grew,grown \
-         improve increase jump leap:leapt lift progress raise rebound recover regain rise:rose,risen \
-         rocket skyrocket soar spike strengthen surge swell upgrade uplift",
+        "accelerate advance amplify ascend augment balloon bounce boost bump climb elevate \
+         enhance escalate expedite hasten heighten intensify magnify gain grow:grew,grown improve \
+         increase jump leap:leapt lift progress quicken raise ramp rebound recover regain revive \
+         rise:rose,risen rocket skyrocket soar spike strengthen surge swell upgrade uplift",
     ),
     (
         Sense::Fall,
-        "abate collapse crash crater crumble cut decay decline decrease degrade deteriorate diminish dip dive \
-         drop dwindle ebb erode evaporate fade fall:fell,fallen forfeit halve lag lessen lower nosedive \
-         plummet plunge recede reduce regress retreat sacrifice shrink:shrank,shrunk sink:sank,sunk \
-         slacken slide:slid slip slow slump stumble suffer tank tumble vanish wane weaken worsen",
+        "abate backslide bleed:bled clip collapse crash crater crumble curb curtail cut dampen \
+         decay decline decrease deflate degrade deplete depress deteriorate diminish dip dive \
+         drop droop dwindle ebb erode evaporate fade fall:fell,fallen falter forfeit haemorrhage \
+         halve hemorrhage lag lessen lower nosedive plummet plunge recede reduce regress \
+         relinquish retreat sacrifice sag shave shed:shed siphon skid slash squander subside \
+         shrink:shrank,shrunk sink:sank,sunk slacken slide:slid slip slow slump stumble suffer \
+         tank topple trim tumble vanish wane weaken whittle wilt wither worsen",
     ),
     (
         Sense::Good,
-        "aid benefit excel help outdo:outdid,outdone outpace outperform outrun:outran outstrip overtake \
-         profit reward shine:shone thrive win:won",
+        "aid benefit dominate eclipse excel flourish help outdo:outdid,outdone outpace outperform \
+         outrun:outran outclass outshine:outshone outstrip overtake prosper propel surpass \
+         trounce trump turbocharge profit reward shine:shone thrive win:won",
     ),
     (
         Sense::Bad,
-        "burden cripple damage hamper handicap harm hinder hurt impair impede kill lose:lost penalise \
-         penalize punish ruin sabotage spoil strangle struggle wreck cost",
+        "burden choke constrain cripple damage detract dent hamper handicap harm hinder hobble \
+         hurt impair impede inhibit kill lose:lost penalise penalize mar punish ruin sabotage sap \
+         spoil stifle strangle struggle throttle undercut undermine wreck cost",
     ),
 ];
 
@@ -33,15 +39,16 @@ pub(super) const VERBS: [(Sense, &str); 4] = [
 pub(super) const NOUNS: [(Sense, &str); 4] = [
     (
         Sense::Good,
-        "acceleration advantage benefit bonus boon blessing enhancement growth improvement progress \
-         speedup speed-up success uplift upside victory winner payoff",
+        "acceleration advantage benefit bonus boon blessing enhancement growth improvement \
+         progress speedup speed-up success uplift upside victory winner payoff",
     ),
     (Sense::Rise, "boost gain increase jump leap rise surge"),
     (
         Sense::Bad,
-        "burden casualty catastrophe damage degradation deterioration detriment disadvantage disaster \
-         downside drag drain drawback handicap harm loser penalty regression setback slowdown toll \
-         victim overhead cost price shortfall deficit",
+        "burden casualty catastrophe damage degradation deterioration detriment disadvantage \
+         disaster dent downside downturn drag drain drawback handicap harm hindrance impairment \
+         liability loser nuisance penalty regression setback slowdown toll victim overhead cost \
+         price shortfall deficit",
     ),
     (Sense::Fall, "collapse decline decrease dip drop fall loss plunge reduction slide slip slump"),
 ];
@@ -50,19 +57,21 @@ pub(super) const NOUNS: [(Sense, &str); 4] = [
 pub(super) const ADJECTIVES: [(Sense, &str); 5] = [
     (
         Sense::Good,
-        "advantageous beneficial favorable favourable helpful profitable rewarding superior useful \
-         worthwhile",
+        "advantageous beneficial excellent favorable favourable fruitful helpful profitable \
+         rewarding splendid superb superior useful worthwhile",
     ),
     (
         Sense::Bad,
         "adverse costly counterproductive counter-productive damaging detrimental disadvantageous \
-         disastrous expensive harmful inferior catastrophic",
+         disastrous expensive harmful inferior catastrophic crippling dismal dreadful horrible \
+         lousy painful ruinous terrible awful",
     ),
     (
         Sense::Alike,
         "alike comparable constant equal equivalent flat identical immaterial indistinguishable \
-         insignificant invariant irrelevant negligible neutral similar stable steady unaffected \
-         unaltered unchanged undisturbed unimpaired unimpacted unmoved",
+         insignificant intact invariant irrelevant negligible neutral similar stable steady \
+         unaffected unscathed unvarying interchangeable unaltered unchanged undisturbed \
+         unimpaired unimpacted unmoved",
     ),
     (Sense::Useless, "futile pointless unhelpful useless worthless fruitless"),
     (Sense::Harmless, "harmless innocuous painless"),
@@ -70,7 +79,10 @@ pub(super) const ADJECTIVES: [(Sense, &str); 5] = [
 
 /// Comparatives of rates, which have no rule.
 pub(super) const COMPARATIVES: [(Sense, &str); 2] = [
-    (Sense::Good, "better faster quicker snappier speedier stronger swifter higher"),
+    (
+        Sense::Good,
+        "better brisker faster nimbler quicker snappier speedier stronger swifter higher",
+    ),
     (Sense::Bad, "lower poorer slower sluggish weaker worse"),
 ];
 
