@@ -60,7 +60,10 @@ impl Lab {
         let text = format!("#!/bin/sh\n{version}\n{script}\n");
         fs::write(&qemu, text).expect("a writable directory");
         fs::set_permissions(&qemu, fs::Permissions::from_mode(0o755)).expect("our own file");
-        fs::write(lab.dir.path().join("vmlinuz"), "no kernel").expect("a writable directory");
+        // As far as its header goes.
+        let mut kernel = vec![0; 5 * 512];
+        kernel[0x202..0x206].copy_from_slice(b"HdrS");
+        fs::write(lab.dir.path().join("vmlinuz"), kernel).expect("a writable directory");
         let mut path = lab.dir.path().as_os_str().to_owned();
         path.push(":");
         path.push(&lab.path);

@@ -14,7 +14,7 @@ use crate::freebsd::{self, Entry, Guest, WORDS};
 use crate::initramfs::Base;
 use crate::kernel::Kernel;
 use crate::qemu::Start;
-use crate::settings::{VmMachine, VmVariant};
+use crate::settings::{GuestSystem, VmMachine, VmVariant};
 
 /// The module of Linux's own generator.
 const PKTGEN: &str = "pktgen";
@@ -169,6 +169,10 @@ fn check_words(
         let (what, variant) = (what.to_owned(), variant.name.clone());
         Err(VmError::OtherSystem { what, variant, kernel: kernel.image.clone(), remedy })
     };
+    let is = if is_freebsd { GuestSystem::FreeBsd } else { GuestSystem::Linux };
+    if let Some(guest) = vm.guest.filter(|guest| *guest != is) {
+        return Err(VmError::OtherGuest { wanted: guest.name(), kernel: kernel.image.clone() });
+    }
     let has = |word: &str| variant.set.contains_key(word);
     if is_freebsd {
         if has(NFTABLES) {

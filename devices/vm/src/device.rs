@@ -84,9 +84,9 @@ impl Boots {
                 known.map(|()| boot)
             });
             let boot = boot.map_err(|error| {
-                // Its key stands where the kernel does, where the message names no other.
-                let blame = experiment.blame(&variant.name, &format!("kernel: {error}"));
-                DeviceError::setup(blame.replacen("kernel: ", "", 1))
+                let key = error.key();
+                let blame = experiment.blame(&variant.name, &format!("{key}: {error}"));
+                DeviceError::setup(blame.replacen(&format!("{key}: "), "", 1))
             })?;
             boots.insert(variant.name.clone(), boot);
         }
@@ -206,7 +206,7 @@ impl Boots {
                     qemu::keep_console(&text, &dir.join(CONSOLE_DIR), &name)
                 };
                 let place = self.results.as_ref().map_or_else(|| "no file".into(), keep);
-                broken.error(&text, place).into()
+                broken.error(&text, place, boot.root()).into()
             }
         })?;
         counted.profile = counted.profile.or(sampler.map(Sampler::counts));
@@ -314,8 +314,13 @@ pub(super) fn tried_by<'a>(experiment: &'a Experiment, variant: &'a Variant) -> 
 
 /// Puts the key that is to blame first: the word of the variant's own that the fault names, else the kernel.
 fn blamed(fault: &str, image: &str, variant: &Variant) -> String {
+    /// What is said of another key than one of `set`.
+    const OF_KEYS: [(&str, &str); 3] =
+        [("its root is ", "root"), ("cmdline says ", "cmdline"), ("the module ", "load")];
     let named = variant.set.keys().filter(|word| fault.contains(word.as_str()));
-    match named.max_by_key(|word| word.len()) {
+    let named = named.max_by_key(|word| word.len()).map(String::as_str);
+    let of_key = || OF_KEYS.iter().find(|(words, _)| fault.contains(words)).map(|(_, key)| *key);
+    match named.or_else(of_key) {
         Some(word) => format!("{word}: {fault}; its kernel is {image}"),
         None => format!("kernel {image}: {fault}"),
     }

@@ -26,6 +26,52 @@ pub enum VmError {
         /// Where it was looked for.
         kernel: PathBuf,
     },
+    /// A file that is no kernel.
+    #[error(
+        "{path} is no kernel: {why}; name a bzImage or vmlinuz file of Linux, or FreeBSD's kernel"
+    )]
+    NoKernelFile {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        why: String,
+    },
+    /// A file whose end is missing.
+    #[error(
+        "{path} is cut short: it has {is} bytes of {wanted}; copy it again, and compare both with sha256sum"
+    )]
+    CutShort {
+        /// The file.
+        path: PathBuf,
+        /// Its length.
+        is: u64,
+        /// What its headers say.
+        wanted: u64,
+    },
+    /// A kernel with a hole in its code.
+    #[error(
+        "{path} is damaged: {length} bytes of its code, from {at} on, are zero; copy it again, and \
+         compare both with sha256sum"
+    )]
+    Hole {
+        /// The file.
+        path: PathBuf,
+        /// Where, in bytes from the file's beginning.
+        at: u64,
+        /// How many.
+        length: u64,
+    },
+    /// A root image that no guest can mount.
+    #[error(
+        "the root image {path} {why}; copy it again (sha256sum tells), or make it anew with \
+         examples/freebsd.sh"
+    )]
+    BadRoot {
+        /// The image.
+        path: PathBuf,
+        /// What is wrong, as the words after its name.
+        why: String,
+    },
     /// A directory without a kernel.
     #[error(
         "{dir} holds no kernel image: wanted boot/vmlinuz-RELEASE; unpack a package into it with \
@@ -147,6 +193,23 @@ pub enum VmError {
         /// The kernel.
         path: PathBuf,
     },
+    /// A word of the kernel's command line.
+    #[error("the word {why}")]
+    CommandLine {
+        /// Which, what is wrong with it and what to write instead.
+        why: String,
+    },
+    /// A lookup algorithm beside a kernel that has no framework for them.
+    #[error(
+        "the FreeBSD kernel {path} has no options FIB_ALGO, which the module {module} needs; write load = [] \
+         for this variant, or build the kernel with it"
+    )]
+    WithoutAlgorithms {
+        /// The kernel.
+        path: PathBuf,
+        /// The module.
+        module: String,
+    },
     /// The kernel lacks what every guest needs.
     #[error(
         "the FreeBSD kernel {path} has no {part}, which {why} need; add it to the configuration and \
@@ -195,6 +258,17 @@ pub enum VmError {
         /// What to write instead.
         remedy: &'static str,
     },
+    /// The kernel is of another system than the experiment says.
+    #[error(
+        "guest = \"{wanted}\", and the kernel {kernel} is of the other system; name another kernel, or leave guest \
+         out: the system is found from the kernel"
+    )]
+    OtherGuest {
+        /// What was asked for.
+        wanted: &'static str,
+        /// The kernel.
+        kernel: PathBuf,
+    },
     /// This build has no program for FreeBSD guests.
     #[error(
         "this build of fwdlab has no program for FreeBSD guests: it is made on x86-64 Linux, with cc"
@@ -216,6 +290,21 @@ pub enum VmError {
     Guest {
         /// The guest's words.
         why: String,
+        /// The log that was kept.
+        console: PathBuf,
+    },
+    /// The guest could not use its root.
+    #[error(
+        "{why}; its root is {root}, and is damaged: copy it again (sha256sum tells), or make it anew with \
+         examples/freebsd.sh ({last}); its console is in {console}"
+    )]
+    Root {
+        /// The guest's words.
+        why: String,
+        /// The image.
+        root: PathBuf,
+        /// The last lines of its console.
+        last: String,
         /// The log that was kept.
         console: PathBuf,
     },
@@ -256,6 +345,24 @@ pub enum VmError {
 }
 
 impl VmError {
+    /// Whether the system refused a file, so that nothing is known of what is in it.
+    pub(super) fn is_of_files(&self) -> bool {
+        matches!(self, Self::File { .. })
+    }
+
+    /// The key of the experiment that is to blame for what a variant cannot be set up with.
+    pub(super) fn key(&self) -> &'static str {
+        match self {
+            Self::NoRoot { .. } | Self::BadRoot { .. } => "root",
+            Self::NotStartable { .. } => "start",
+            Self::NoModules { .. } => "modules",
+            Self::Module { .. } | Self::WithoutAlgorithms { .. } => "load",
+            Self::CommandLine { .. } => "cmdline",
+            Self::OtherGuest { .. } => "guest",
+            _ => "kernel",
+        }
+    }
+
     /// Turns the system's error on `path` into one that names it, for `map_err`.
     pub(super) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::File { doing, path: path.to_owned(), source }
@@ -266,6 +373,7 @@ impl From<VmError> for fwdlab_device::DeviceError {
     fn from(error: VmError) -> Self {
         match error {
             VmError::Guest { .. }
+            | VmError::Root { .. }
             | VmError::Ended { .. }
             | VmError::Stuck { .. }
             | VmError::Damaged { .. } => Self::trial(error),

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::{VmError, freebsd, tree};
+use super::{VmError, freebsd, intact, tree};
 
 /// Where a FreeBSD kernel lies in a directory: in an unpacked archive, in a build directory.
 const FREEBSD_PLACES: [&str; 2] = ["boot/kernel/kernel", "kernel"];
@@ -52,6 +52,7 @@ impl Kernel {
         } else {
             Self::installed(kernel).ok_or(VmError::NoKernel { kernel: path })?
         };
+        intact::check(&found.image)?;
         if let Some(modules) = modules {
             let dir = base.join(modules);
             if !dir.is_dir() {
@@ -245,7 +246,7 @@ mod tests {
     fn package(root: &Path, release: &str) {
         fs::create_dir_all(root.join("boot")).expect("a directory");
         fs::create_dir_all(root.join("lib/modules").join(release)).expect("a directory");
-        fs::write(root.join(format!("boot/vmlinuz-{release}")), "").expect("a file");
+        fs::write(root.join(format!("boot/vmlinuz-{release}")), image(release)).expect("a file");
         fs::write(root.join(format!("boot/config-{release}")), "").expect("a file");
     }
 
@@ -321,14 +322,15 @@ mod tests {
         }
         let find = || Kernel::find(file, None, dir.path()).expect("a kernel");
         let first = find();
-        assert_eq!(fs::read(&first.image).expect("an image"), b"");
+        assert_eq!(fs::read(&first.image).expect("an image"), image("6.9.0"));
         assert!(first.modules.is_some() && first.config.is_some(), "{first:?}");
         // What lies there is used while the package stays the same.
-        fs::write(&first.image, "kept").expect("a file");
-        assert_eq!((find(), fs::read(&first.image).expect("an image")), (first, b"kept".to_vec()));
-        fs::write(root.join("boot/vmlinuz-6.9.0"), "another build").expect("a file");
+        let builds = [image("6.9.0-kept"), image("6.9.0-another")];
+        fs::write(&first.image, &builds[0]).expect("a file");
+        assert_eq!(fs::read(find().image).expect("an image"), builds[0]);
+        fs::write(root.join("boot/vmlinuz-6.9.0"), &builds[1]).expect("a file");
         assert!(packs(&root, &dir.path().join(file)));
-        assert_eq!(fs::read(find().image).expect("an image"), b"another build");
+        assert_eq!(fs::read(find().image).expect("an image"), builds[1]);
         let left = entries(dir.path()).expect("a directory");
         assert_eq!(left.len(), 3, "root, package and what was unpacked: {left:?}");
         // One without a kernel, such as that of the headers.
@@ -366,7 +368,7 @@ mod tests {
         }
         let failure = Kernel::find("linux", None, dir.path()).expect_err("no image").to_string();
         assert!(failure.contains("make bzImage modules"), "{failure}");
-        fs::write(tree.join("arch/x86/boot/bzImage"), "").expect("a file");
+        fs::write(tree.join("arch/x86/boot/bzImage"), image("6.9.0")).expect("a file");
         let found = Kernel::find("linux", None, dir.path()).expect("a kernel");
         assert_eq!(found.modules, Some(tree.clone()));
         assert_eq!(found.config, Some(tree.join(".config")));

@@ -80,7 +80,7 @@ pub(super) fn try_boot(launcher: &Path, image: &Path) -> Result<(), String> {
 
 /// What QEMU said at its end, without its own name and the place in its source.
 fn last_words(console: &str) -> String {
-    let line = super::console::telling_line(console);
+    let line = super::console::telling_line(console, true);
     let is_place = |part: &&str| part.starts_with("qemu-system") || part.contains(".c:");
     let words: Vec<&str> = line.split(": ").skip_while(is_place).collect();
     words.join(": ").trim_end_matches('.').to_owned()

@@ -25,6 +25,7 @@ mod error;
 mod follow;
 mod freebsd;
 mod initramfs;
+mod intact;
 mod kernel;
 mod kind;
 mod kvm;

@@ -34,6 +34,27 @@ impl Default for VmMachine {
     }
 }
 
+/// The systems that can be guests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuestSystem {
+    /// Linux.
+    Linux,
+    /// FreeBSD.
+    FreeBsd,
+}
+
+impl GuestSystem {
+    const ALL: [Self; 2] = [Self::FreeBsd, Self::Linux];
+
+    /// As `guest` of an experiment says it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Linux => "linux",
+            Self::FreeBsd => "freebsd",
+        }
+    }
+}
+
 /// What a variant boots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VmVariant {
@@ -48,6 +69,8 @@ pub struct VmVariant {
     pub load: Vec<String>,
     /// A FreeBSD kernel's root file system: a disk image.
     pub root: Option<String>,
+    /// Whose kernel it has to be; `None` is what it is.
+    pub guest: Option<GuestSystem>,
     /// How a FreeBSD kernel is started; `None` is directly where it can be.
     pub start: Option<Entry>,
 }
@@ -160,11 +183,14 @@ fn read_kernel(
     let modules = text("modules", "\"kernels/6.1/lib/modules/6.1.0\"");
     let cmdline = text("cmdline", "\"mitigations=off\"");
     let root = text("root", "\"root.qcow2\"");
+    let guest = read_choice("guest", &GuestSystem::ALL, GuestSystem::name, (section, complaints));
     let start = read_choice("start", &Entry::ALL, Entry::name, (section, complaints));
     // An empty list loads nothing, also where the table says otherwise.
-    let says_load = section.value("load").is_some();
+    let written = section.value("load").map(|found| found.value.as_str().map(str::to_owned));
+    let says_load = written.is_some();
+    let example = format!("[{:?}]", written.flatten().unwrap_or_else(|| "nft_ct".to_owned()));
     let load: Vec<String> = section
-        .list("load", "[\"nft_ct\"]", complaints)
+        .list("load", &example, complaints)
         .into_iter()
         .filter_map(|found| found.into_text("\"nft_ct\"", complaints))
         .map(|found| found.value.replace('-', "_"))
@@ -177,6 +203,7 @@ fn read_kernel(
         cmdline: cmdline.unwrap_or_else(|| default.cmdline.clone()),
         load: if says_load { load } else { default.load.clone() },
         root: root.or_else(|| default.root.clone()),
+        guest: guest.or(default.guest.filter(|_| !own_kernel)),
         start: start.or(default.start),
     }
 }

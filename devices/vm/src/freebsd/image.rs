@@ -2,6 +2,7 @@
 //! root file system lies inside, and the names of its functions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 
 use fwdlab_guard::input;
@@ -59,6 +60,11 @@ pub(crate) const NEEDS: [Need; 8] = [
     Need { names: &["uart", "uart_ns8250"], module: None, why: "the console and the results" },
 ];
 
+/// How the names of modules begin that hold lookup algorithms.
+const ALGORITHMS: [&str; 2] = ["fib_", "dpdk_lpm"];
+
+const PAGE: usize = 4096;
+
 /// Longest kernel, its symbols included.
 pub(super) const MOST_BYTES: u64 = 512 * fwdlab_guard::MIB;
 
@@ -70,6 +76,10 @@ pub(crate) fn is_freebsd(bytes: &[u8]) -> bool {
 impl KernelFile {
     pub(crate) fn read(path: &Path) -> Result<Self, VmError> {
         let bytes = input::named_bytes(path, MOST_BYTES).map_err(VmError::file("read", path))?;
+        if let Some(hole) = hole(&bytes) {
+            let (at, length) = (hole.start, hole.end - hole.start);
+            return Err(VmError::Hole { path: path.to_owned(), at, length });
+        }
         Self::of(&bytes).map_err(|why| VmError::NotAKernel { path: path.to_owned(), why })
     }
 
@@ -96,6 +106,12 @@ impl KernelFile {
         self.parts.as_ref().map(|parts| parts.contains(part))
     }
 
+    /// Whether the module is a lookup algorithm, and the kernel has no framework for them.
+    pub(crate) fn lacks_for(&self, module: &str) -> bool {
+        let is_algorithm = ALGORITHMS.iter().any(|start| module.starts_with(start));
+        is_algorithm && self.has("FIB_ALGO") == Some(false)
+    }
+
     /// What is missing of what every guest needs, as far as the kernel says. A module of
     /// `modules` may stand in.
     pub(crate) fn missing(&self, modules: Option<&Path>) -> Vec<&'static Need> {
@@ -107,6 +123,20 @@ impl KernelFile {
         };
         NEEDS.iter().filter(is_missing).collect()
     }
+}
+
+/// A stretch of zeros in a kernel's code, as a copy has that stopped or a disk that lost something.
+fn hole(bytes: &[u8]) -> Option<Range<u64>> {
+    let file = ElfFile64::<Endianness>::parse(bytes).ok()?;
+    let code = file.section_by_name(".text")?;
+    let (start, _) = code.file_range()?;
+    // Whole pages of it; the compiler leaves none between functions.
+    let pages = code.data().ok()?.chunks_exact(PAGE);
+    let mut zero = pages.enumerate().filter(|(_, page)| page.iter().all(|&byte| byte == 0));
+    let (first, _) = zero.next()?;
+    let following = zero.zip(first + 1..).take_while(|((at, _), wanted)| at == wanted).count();
+    let place = |page: usize| start + (page * PAGE) as u64;
+    Some(place(first)..place(first + 1 + following))
 }
 
 /// The name of a configuration and its options and devices, from lines `KIND NAME[=VALUE]`.
@@ -125,6 +155,13 @@ fn configuration(text: &str) -> (Option<String>, BTreeSet<String>) {
         }
     }
     (ident, parts)
+}
+
+/// Whether the ELF file has an entry for a direct start (PVH).
+pub(crate) fn has_direct_start(path: &Path) -> bool {
+    let bytes = input::named_bytes(path, MOST_BYTES).unwrap_or_default();
+    let file = ElfFile64::<Endianness>::parse(bytes.as_slice());
+    file.is_ok_and(|file| starts_directly(&file, &bytes))
 }
 
 fn starts_directly(file: &ElfFile64<'_, Endianness>, bytes: &[u8]) -> bool {

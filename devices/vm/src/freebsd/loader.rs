@@ -52,7 +52,7 @@ const KERNEL_END: u32 = 0x8008;
 const MEMORY: u32 = 0x9001;
 
 /// Settings and options that the loader turns into flags for the kernel (`RB_`).
-const FLAGS: [(&str, char, u32); 11] = [
+pub(super) const FLAGS: [(&str, char, u32); 11] = [
     ("boot_askname", 'a', 0x1),
     ("boot_single", 's', 0x2),
     ("boot_dfltroot", 'r', 0x20),

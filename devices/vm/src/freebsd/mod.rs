@@ -12,9 +12,11 @@ mod iso;
 mod loader;
 mod machine;
 mod profile;
+mod root;
 pub(crate) mod rules;
 mod script;
 mod sessions;
+mod tunables;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,13 +27,16 @@ use fwdlab_guard::input;
 use fwdlab_traffic::Recording;
 
 pub use self::entry::Entry;
-pub(super) use self::image::KernelFile;
+pub(super) use self::image::{KernelFile, has_direct_start};
 pub(super) use self::loader::read_kernel;
 pub(super) use self::machine::{Board, arguments};
 pub(super) use self::profile::Sampler;
+pub(super) use self::root::check as check_root;
 pub(super) use self::rules::{Rules, WORDS};
 pub(super) use self::script::THROUGH_THE_DEVICE;
 
+use self::script::Set;
+use self::tunables::Tunables;
 use crate::VmError;
 use crate::settings::VmVariant;
 
@@ -51,6 +56,7 @@ pub(super) struct Guest {
     /// Modules to load, with their files where those lie beside the kernel.
     modules: Vec<(String, Option<Vec<u8>>)>,
     rules: Option<(Rules, String)>,
+    tunables: Tunables,
 }
 
 impl Guest {
@@ -67,6 +73,7 @@ impl Guest {
         }
         let path = image.to_owned();
         let file = KernelFile::read(&path)?;
+        let tunables = Tunables::of(&vm.cmdline).map_err(|why| VmError::CommandLine { why })?;
         let entry = match (vm.start, file.starts_directly) {
             (Some(Entry::Direct), false) => return Err(VmError::NotStartable { path }),
             (Some(entry), _) => entry,
@@ -80,6 +87,7 @@ impl Guest {
         }
         match &root {
             Some(root) if !root.is_file() => return Err(VmError::NoRoot { path: root.clone() }),
+            Some(root) => root::check(root)?,
             None if !file.holds_root => return Err(VmError::RootWanted { path }),
             _ => {}
         }
@@ -92,9 +100,12 @@ impl Guest {
             let file = modules.as_ref()?.join(name).with_extension("ko");
             file.is_file().then(|| fs::read(&file).map_err(VmError::file("read", &file)))
         };
+        if let Some(name) = vm.load.iter().find(|name| file.lacks_for(name)) {
+            return Err(VmError::WithoutAlgorithms { path, module: name.clone() });
+        }
         let modules = names.into_iter().map(|name| Ok((name.to_owned(), found(name).transpose()?)));
         let modules = modules.collect::<Result<_, VmError>>()?;
-        Ok(Self { kernel: file, entry, root, modules, rules: rules_of(variant, base)? })
+        Ok(Self { kernel: file, entry, root, modules, rules: rules_of(variant, base)?, tunables })
     }
 
     /// The disk that the guest starts from, with the task and the capture that it replays, if it does.
@@ -111,7 +122,12 @@ impl Guest {
             GuestClock::Wall => "$(($(sysctl -n machdep.tsc_freq) / 1000))",
         };
         let rules = self.rules.as_ref();
-        let script = script::text(task, &names, rules.map(|(filter, _)| *filter), khz);
+        let set = Set {
+            modules: &names,
+            rules: rules.map(|(filter, _)| *filter),
+            tunables: &self.tunables,
+        };
+        let script = script::text(task, &set, khz);
         let mut files: Vec<(String, &[u8])> = vec![
             ("task.sh".to_owned(), script.as_bytes()),
             ("guest".to_owned(), PROGRAM),
