@@ -16,6 +16,8 @@ const FIELD: f64 = 308.0;
 const NARROWEST_SLOT: f64 = 46.0;
 /// Characters of a name that is turned, at most; the legend has all of it.
 const LONGEST_NAME: usize = 24;
+/// Verdicts without a number, and what stands for them above bars that are narrower than the word.
+const SIGNS: [(&str, &str); 3] = [("inconclusive", "?"), ("equivalent", "="), ("invalid", "!")];
 /// Bits on the wire per frame of simple IMIX on average: 7 IP packets of 40 bytes, 4 of 576 and 1
 /// of 1500, each with 14 bytes of Ethernet header (no FCS, preamble and gap: as published graphs
 /// count it).
@@ -97,6 +99,25 @@ impl Layout {
         self.y.place(value.min(self.y.range().1))
     }
 
+    /// What stands above a bar of its effect: the number alone in narrow columns, a sign for a word.
+    fn effect<'a>(&self, effect: &'a str) -> &'a str {
+        if !self.has_short_effects {
+            return effect;
+        }
+        let sign = SIGNS.iter().find(|(word, _)| *word == effect).map(|(_, sign)| *sign);
+        sign.or_else(|| effect.rsplit_once(' ').map(|(number, _)| number)).unwrap_or(effect)
+    }
+
+    /// What the signs above bars mean, where there are some.
+    fn signs(&self, chart: &Chart) -> String {
+        let is_shown = |word: &str| {
+            let mut all = chart.traffics.iter().flat_map(|one| &one.series);
+            self.has_short_effects && all.any(|own| own.effect.as_deref() == Some(word))
+        };
+        let shown = SIGNS.iter().filter(|(word, _)| is_shown(word));
+        shown.map(|(word, sign)| format!(" {sign} {word}.")).collect()
+    }
+
     /// The label of a traffic in lines.
     fn label(&self, one: &TrafficSeries) -> Vec<String> {
         let width = self.slot * one.series.len() as f64;
@@ -131,7 +152,8 @@ pub fn bars_in(chart: &Chart, room: Room) -> Canvas {
     let layout = Layout::of(chart, room);
     let is_cut = chart.reach() < chart.maximum();
     let more = if is_cut { ARROW } else { "" };
-    let lines = caption(&format!("{}{more}", chart.caption), layout.width);
+    let signs = layout.signs(chart);
+    let lines = caption(&format!("{}{signs}{more}", chart.caption), layout.width);
     let labels = chart.traffics.iter().map(|one| layout.label(one).len()).max().unwrap_or(1);
     let has_limit = chart.traffics.iter().any(|one| one.line_rate.is_some());
     let below = 15.0 * (labels + lines.len()) as f64 + if has_limit { 18.0 } else { 0.0 };
@@ -275,8 +297,7 @@ fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f6
     let value = layout.figure(summary.median);
     let mut y = highest - 8.0;
     if let Some(effect) = &series.effect {
-        let is_narrow = layout.has_short_effects;
-        let effect = effect.rsplit_once(' ').filter(|_| is_narrow).map_or(&**effect, |(n, _)| n);
+        let effect = layout.effect(effect);
         canvas.text(&format!("halo t{colour}"), Anchor::Middle, at(centre, y), effect);
         y -= 15.0;
     }
@@ -370,6 +391,29 @@ mod tests {
             has_imix: false,
             is_ordered: true,
         }
+    }
+
+    /// "inconclusive" stood across the figures of both neighbours.
+    #[test]
+    fn a_verdict_wider_than_its_bar_is_a_sign_that_the_caption_tells() {
+        let with = |count: usize| {
+            let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o"];
+            let mut chart = chart(&names[..count]);
+            for (own, effect) in
+                chart.traffics[0].series.iter_mut().zip(["inconclusive", "+12.5 %", "equivalent"])
+            {
+                own.effect = Some(effect.to_owned());
+            }
+            bars(&chart).into_document("t", "")
+        };
+        let (wide, narrow) = (with(3), with(15));
+        assert!(
+            wide.contains(">inconclusive</text>") && !wide.contains("? inconclusive"),
+            "{wide}"
+        );
+        assert!(!narrow.contains(">inconclusive</text>") && !narrow.contains(">equivalent</text>"));
+        assert!(narrow.contains(">?</text>") && narrow.contains(">+12.5</text>"), "{narrow}");
+        assert!(narrow.contains("? inconclusive. = equivalent.") && !narrow.contains("! invalid"));
     }
 
     /// One trial 300 times as slow left bars of a pixel.

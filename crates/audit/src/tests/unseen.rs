@@ -555,3 +555,48 @@ fn a_set_of_a_stranger() {
     assert!(10 * found >= 9 * of("wrong"), "{found} of {} found", of("wrong"));
     assert!(20 * blamed <= of("right"), "{blamed} of {} called wrong", of("right"));
 }
+
+/// A page that somebody wrote with sentences about it, without sight of the rules: `FWDLAB_BLIND_PAGE=FILE`, which
+/// holds the page, a line `=== Sentences ===`, and a sentence a line behind `W` (wrong) or `R` (right) and a
+/// tab. Each stands at the end of the page by itself. It fails as the set of a stranger does.
+#[test]
+#[ignore = "needs FWDLAB_BLIND_PAGE=FILE"]
+fn a_page_of_a_stranger() {
+    let path = std::env::var("FWDLAB_BLIND_PAGE").expect("FWDLAB_BLIND_PAGE=FILE");
+    let (found, blamed, asked, [wrong, right]) = told_of(&std::fs::read_to_string(path).unwrap());
+    println!("{found} of {wrong} found, {blamed} of {right} called wrong, {asked} to be checked");
+    assert!(10 * found >= 9 * wrong, "{found} of {wrong} found");
+    assert!(20 * blamed <= right, "{blamed} of {right} called wrong");
+}
+
+/// What is found, blamed and asked about of a page with its sentences, and how many of each there are.
+fn told_of(file: &str) -> (usize, usize, usize, [usize; 2]) {
+    let (page, sentences) = file.split_once("=== Sentences ===\n").unwrap();
+    let own = said(page);
+    let (mut found, mut blamed, mut asked, mut of) = (0, 0, 0, [0, 0]);
+    for line in sentences.lines().filter(|line| !line.trim().is_empty()) {
+        let (verdict, sentence) = line.split_once('\t').unwrap();
+        let mut by = said(&format!("{page}\n{sentence}\n"));
+        for known in &own {
+            if let Some(at) = by.iter().position(|f| f == known) {
+                by.remove(at);
+            }
+        }
+        let is_blamed = by.iter().any(|(_, severity)| *severity == Severity::Wrong);
+        if verdict == "W" {
+            of[0] += 1;
+            found += usize::from(!by.is_empty());
+            if by.is_empty() {
+                println!("missed: {sentence}");
+            }
+        } else {
+            of[1] += 1;
+            blamed += usize::from(is_blamed);
+            asked += usize::from(!is_blamed && !by.is_empty());
+            if !by.is_empty() {
+                println!("blamed {by:?}: {sentence}");
+            }
+        }
+    }
+    (found, blamed, asked, of)
+}
