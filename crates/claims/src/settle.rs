@@ -84,7 +84,10 @@ fn fault(
             Some(dropped) => format!("the device dropped {dropped}"),
             None => "what the device dropped is not known".to_owned(),
         };
-        return Some(format!("no frame came back of {sent} sent: check the routes; {dropped}"));
+        let set = suspects(set);
+        return Some(format!(
+            "no frame came back of {sent} sent: check the routes{set}; {dropped}"
+        ));
     }
     if let Some(why) = imbalance(measured).or_else(|| imbalance_of_ways(measured)) {
         return Some(why);
@@ -101,6 +104,23 @@ fn fault(
         let found = measured.proof.get(word).map_or("nothing", String::as_str);
         format!("{word} was set to {wanted}, but the device answers {found}")
     })
+}
+
+/// What a variant sets, as what may have stopped every frame.
+fn suspects(set: &BTreeMap<String, String>) -> String {
+    const MOST: usize = 4;
+    const LONGEST: usize = 60;
+    if set.is_empty() {
+        return String::new();
+    }
+    let shown = |(word, value): (&String, &String)| {
+        let line = value.lines().map(str::trim).collect::<Vec<_>>().join("; ");
+        let short: String = line.chars().take(LONGEST).collect();
+        format!("{word} = {short}{}", if short.len() < line.len() { " ..." } else { "" })
+    };
+    let words: Vec<String> = set.iter().take(MOST).map(shown).collect();
+    let more = if set.len() > MOST { ", ..." } else { "" };
+    format!(", and what the variant sets ({}{more})", words.join(", "))
 }
 
 /// Two counts of the same frames that do not agree as exactly as the ledger demands.
@@ -296,6 +316,13 @@ mod tests {
         let silent = Measured { received: 0, ..count(100, 0, None) };
         let why = fault(&silent, None, &BTreeMap::new()).expect("nothing came back");
         assert!(why.contains("what the device dropped is not known"), "{why}");
+        assert!(why.contains("check the routes; "), "nothing was set: {why}");
+        let long = format!("block all\n{}", "pass quick all\n".repeat(10));
+        let set = [("net.inet.ip.forwarding", "0"), ("pf", &long)];
+        let set = set.map(|(word, value)| (word.to_owned(), value.to_owned())).into();
+        let why = fault(&silent, None, &set).expect("nothing came back");
+        let named = "what the variant sets (net.inet.ip.forwarding = 0, pf = block all; pass quick";
+        assert!(why.contains(named) && why.contains(" ...)"), "{why}");
     }
 
     #[test]

@@ -217,7 +217,12 @@ fn failed_trials_are_shown_and_counted() {
     {
         trial.status = Status::Failed;
         trial.reason = Some("no frame came back".to_owned());
+        trial.measured.proof.insert("net.inet6.ip6.forwarding".to_owned(), "0".to_owned());
     }
+    // What was read back of them is all that is known of the variant.
+    let all = claims(&results).unwrap();
+    let cell = all.cells.iter().find(|c| c.variant == "modular" && c.traffic == "inet6").unwrap();
+    assert_eq!(cell.proof["net.inet6.ip6.forwarding"], "0");
     let text = terminal(&results, 100, false);
     assert!(text.contains("FAILED: b01-inet6-modular: no frame came back"), "{text}");
     assert!(text.contains("0 of 8"), "{text}");

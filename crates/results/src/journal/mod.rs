@@ -9,6 +9,7 @@
 //! of the one before it ([`Chain`]).
 
 pub(crate) mod chain;
+mod claim;
 mod clock;
 mod writer;
 
@@ -16,5 +17,6 @@ mod writer;
 mod tests;
 
 pub use chain::{Chain, Noted, Seal};
+pub use claim::Claim;
 pub use clock::{seconds_of_stamp, utc_stamp};
 pub use writer::{Journal, write_whole};
