@@ -87,6 +87,7 @@ fn trial(voice: &Voice) -> Result<Counted> {
         voice.stage(Task::SET_UP)?;
         return Ok(counted);
     }
+    let task = if task.from_state.is_empty() { task } else { chosen(&task, voice)? };
     if let Some(own) = task.sessions {
         return of_sessions(&task, own, (&network, counted), voice);
     }
@@ -117,9 +118,16 @@ fn trial(voice: &Voice) -> Result<Counted> {
         GuestTester::Pktgen => pktgen::device(&task, &network)?,
     };
     counted.profile = profile.map(Profile::finish).transpose()?;
-    let change = network.device_counters()?.since(&before, false)?;
+    let change = network.device_counters()?.since(&before, task.both_ways)?;
     change.write_into(&mut counted);
     Ok(counted)
+}
+
+/// Stops the machine; what is to be done when it, or a copy of it, goes on.
+fn chosen(task: &Task, voice: &Voice) -> Result<Task> {
+    voice.stage(Task::SET_UP)?;
+    let number = system::stop_machine()?;
+    task.from_state.get(number).cloned().ok_or_else(|| format!("it has no task {number}"))
 }
 
 /// A trial of sessions, which warms up in rounds of its own.

@@ -78,8 +78,8 @@ pub(super) struct DeviceCounters {
 /// What happened between two instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Change {
-    received: u64,
-    sent: u64,
+    /// Frames received and sent of each way.
+    ways: Vec<[u64; 2]>,
     /// Frames dropped, by reason; what has no reason of its own was dropped elsewhere, for example by a
     /// rule.
     drops: BTreeMap<String, u64>,
@@ -100,8 +100,16 @@ impl Change {
     }
 
     pub(super) fn write_into(self, counted: &mut Counted) {
-        (counted.device_received, counted.device_sent) = (self.received, self.sent);
+        let [received, sent] = self.total();
+        (counted.device_received, counted.device_sent) = (received, sent);
         counted.drops = self.drops;
+        if self.ways.len() > 1 {
+            counted.device_ways = self.ways;
+        }
+    }
+
+    fn total(&self) -> [u64; 2] {
+        [0, 1].map(|at| self.ways.iter().map(|way| way[at]).sum())
     }
 }
 
@@ -121,13 +129,14 @@ impl DeviceCounters {
     /// # Errors
     /// A counter that went backwards.
     pub(super) fn since(&self, before: &Self, both_ways: bool) -> Result<Change> {
-        let (mut received, mut sent) = (0, 0);
-        for way in 0..if both_ways { 2 } else { 1 } {
-            let (from, to) = (way, 1 - way);
-            received += added("of frames received", before.received[from], self.received[from])?;
-            sent += added("of frames sent", before.sent[to], self.sent[to])?;
+        let mut change = Change::default();
+        for from in 0..if both_ways { 2 } else { 1 } {
+            let to = 1 - from;
+            let received = added("of frames received", before.received[from], self.received[from])?;
+            change.ways.push([received, added("of frames sent", before.sent[to], self.sent[to])?]);
         }
-        let mut drops = BTreeMap::new();
+        let [received, sent] = change.total();
+        let drops = &mut change.drops;
         for (reason, count) in &self.drops {
             let then = before.drops.get(reason).copied().unwrap_or(0);
             drops.insert(reason.clone(), added(reason, then, *count)?);
@@ -138,7 +147,7 @@ impl DeviceCounters {
         if unexplained > 0 {
             drops.insert(ELSEWHERE.to_owned(), unexplained);
         }
-        Ok(Change { received, sent, drops })
+        Ok(change)
     }
 }
 
@@ -381,7 +390,7 @@ mod tests {
         assert_eq!((refusing["no room to track the session"], refusing[ELSEWHERE]), (2, 1));
         assert!(!change.refusing(3).drops.contains_key(ELSEWHERE));
         let both = after.since(&before, true).expect("none went back");
-        assert_eq!((both.received, both.sent, both.drops[ELSEWHERE]), (30, 24, 4));
+        assert_eq!((&both.ways[..], both.drops[ELSEWHERE]), (&[[20, 15], [10, 9]][..], 4));
     }
 
     /// What two kernels are compared with may be a word that one of them does not have: there it has no
@@ -411,6 +420,8 @@ mod tests {
             tester: GuestTester::default(),
             clock: GuestClock::default(),
             is_rehearsal: true,
+            from_state: Vec::new(),
+            both_ways: false,
             sessions: None,
         };
         let network = match Network::build(&task) {

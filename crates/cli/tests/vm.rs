@@ -426,6 +426,77 @@ fn what_a_full_table_of_a_linux_guest_does_with_more_sessions_is_counted() {
     guest_sessions::assert_full(&kept(&lab));
 }
 
+/// Two traffics, one way and both ways; `b` drops what comes back from half of the destinations.
+fn both_ways(kernel: &Path) -> String {
+    let ends = "source = \"198.18.10.1-198.18.10.20:2000\"\n\
+                destination = \"198.19.10.1-198.19.10.100:2000\"\n";
+    let rule = "table ip t { chain c { type filter hook forward priority 0; policy accept; \
+                ip saddr 198.19.10.1-198.19.10.50 drop; }; }";
+    let text = experiment(kernel).replace("\"2s\"", "\"600s\"\nboots = \"block\"");
+    let (head, _) = text.split_once("[[variant]]").expect("variants");
+    format!(
+        "{head}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\nset = {{ nftables = \"{rule}\" }}\n\
+         [[traffic]]\nname = \"one\"\n{ends}[[traffic]]\nname = \"both\"\ndirection = \"both\"\n{ends}\
+         [routes]\nstatic = [\"198.18.0.0/16 via 198.18.0.203\", \"198.19.0.0/16 via 198.19.0.203\"]\n"
+    )
+}
+
+#[test]
+fn what_is_lost_one_way_is_told_of_that_way_by_copies_of_one_boot() {
+    let test = "what_is_lost_one_way_is_told_of_that_way_by_copies_of_one_boot";
+    let Some(lab) = lab_of_guests(test, true, both_ways) else { return };
+    let trials = kept(&lab);
+    assert_eq!(trials.len(), 4);
+    for trial in &trials {
+        let own = &trial.measured;
+        let is_both = trial.traffic == "both";
+        assert_eq!(own.flows_seen.map(|seen| seen >= 2000), Some(true), "{}", trial.id);
+        assert_eq!(own.ways.len(), if is_both { 2 } else { 0 }, "{}", trial.id);
+        let lost: Vec<u64> = own.ways.iter().map(|way| way.checks.lost).collect();
+        let ports = own.ways.iter().all(|way| way.device_received == Some(way.sent));
+        assert!(ports, "{}: {:?}", trial.id, own.ways);
+        match (is_both, &*trial.variant) {
+            (true, "b") => {
+                assert_eq!((lost[0], own.flows_seen), (0, Some(3000)), "{}", trial.id);
+                let dropped: u64 = own.drops.iter().flatten().map(|(_, count)| count).sum();
+                assert!(lost[1] > 0 && lost[1] == dropped, "{}: {lost:?} {dropped}", trial.id);
+            }
+            _ => assert_eq!(own.checks.map(|checks| checks.lost), Some(0), "{}", trial.id),
+        }
+    }
+    let cost = |traffic: &str| {
+        let is_it = |trial: &&Trial| trial.variant == "a" && trial.traffic == traffic;
+        trials.iter().find(is_it).and_then(Trial::cost_ns).expect("a cost")
+    };
+    let (one, both) = (cost("one"), cost("both"));
+    println!("{one:.0} instructions a frame one way, {both:.0} both ways");
+    assert!((both / one - 1.0).abs() < 0.05, "{one} {both}");
+}
+
+/// Copies of one boot count what boots of their own count, traffic by traffic.
+#[test]
+fn copies_of_one_boot_count_what_boots_of_their_own_count() {
+    let test = "copies_of_one_boot_count_what_boots_of_their_own_count";
+    if !is_long(test) {
+        return;
+    }
+    let mut all = Vec::new();
+    for boots in ["trial", "block"] {
+        let patience = format!("\"600s\"\nboots = {boots:?}");
+        let text = |kernel: &Path| experiment(kernel).replace("\"2s\"", &patience);
+        let Some(lab) = lab_of_guests(test, false, text) else { return };
+        all.push(kept(&lab));
+    }
+    let cost = |own: &Trial| own.cost_ns().expect("a cost");
+    for fresh in &all[0] {
+        let is_it = |own: &&Trial| (&own.variant, &own.traffic) == (&fresh.variant, &fresh.traffic);
+        let copy = all[1].iter().find(is_it).expect("a trial");
+        let (fresh_cost, copy_cost) = (cost(fresh), cost(copy));
+        println!("{}: {fresh_cost:.2} in a boot of its own, {copy_cost:.2} in a copy", fresh.id);
+        assert!((copy_cost / fresh_cost - 1.0).abs() < 0.002, "{}", fresh.id);
+    }
+}
+
 #[test]
 fn pktgen_sends_every_flow_and_a_profile_shows_where_a_rule_costs() {
     let kernel = match kernel() {

@@ -14,7 +14,7 @@ use crate::freebsd::{self, Entry, Guest, WORDS};
 use crate::initramfs::Base;
 use crate::kernel::Kernel;
 use crate::qemu::Start;
-use crate::settings::{GuestSystem, VmMachine, VmVariant};
+use crate::settings::{Booted, GuestSystem, VmMachine, VmVariant};
 
 /// The module of Linux's own generator.
 const PKTGEN: &str = "pktgen";
@@ -177,6 +177,12 @@ fn check_words(
     if is_freebsd {
         if has(NFTABLES) {
             return refused(NFTABLES, "FreeBSD's filters are pf and ipfw");
+        }
+        if machine.boots == Booted::Block {
+            return refused(
+                "boots = \"block\"",
+                "a FreeBSD guest boots for every trial; remove it",
+            );
         }
         if machine.tester == GuestTester::Pktgen {
             return refused("tester = \"pktgen\"", "pktgen is Linux's; write tester = \"fwdlab\"");

@@ -55,6 +55,9 @@ const IPV6: Wanted = built_in("IPV6", "IPv6", &[]);
 const PKTGEN: Wanted = module("NET_PKTGEN", "tester = \"pktgen\"", &[]);
 const NF_TABLES: Wanted = module("NF_TABLES", "the experiment's rules", &["NETFILTER"]);
 
+const PORTS: Wanted =
+    built_in("X86_IOPL_IOPERM", "boots = \"block\": the guest stops itself by a port", &[]);
+
 /// To count connections, and to forget them.
 const SESSIONS: [Wanted; 2] = [
     module("NF_CONNTRACK", "kind = \"sessions\"", &["NETFILTER"]),
@@ -100,6 +103,8 @@ pub(super) struct Needs<'a> {
     pub pktgen: bool,
     /// Traffic of sessions.
     pub sessions: bool,
+    /// The guest stops itself, so that its state is kept.
+    pub state: bool,
 }
 
 impl Needs<'_> {
@@ -108,6 +113,7 @@ impl Needs<'_> {
         wanted.extend(self.ipv6.then_some(IPV6));
         wanted.extend(self.nft.then_some(NF_TABLES));
         wanted.extend(self.pktgen.then_some(PKTGEN));
+        wanted.extend(self.state.then_some(PORTS));
         wanted.extend(SESSIONS.into_iter().filter(|_| self.sessions));
         let words = words(self.rules.unwrap_or_default());
         for (asking, option) in BY_WORDS {
@@ -220,13 +226,15 @@ mod tests {
         assert_eq!(names(&good(), Needs::default()), [""; 0]);
         let text = good().replace("CONFIG_NET_NS=y", "# CONFIG_NET_NS is not set");
         let text = text.replace("CONFIG_PACKET=y", "CONFIG_PACKET=m");
-        let needs = Needs { ipv6: true, nft: true, pktgen: true, rules: None, sessions: true };
+        let needs =
+            Needs { ipv6: true, nft: true, pktgen: true, rules: None, sessions: true, state: true };
         let lacks = [
             "PACKET",
             "NET_NS",
             "IPV6",
             "NF_TABLES",
             "NET_PKTGEN",
+            "X86_IOPL_IOPERM",
             "NF_CONNTRACK",
             "NF_CT_NETLINK",
         ];
@@ -238,7 +246,7 @@ mod tests {
         assert_eq!(
             set.enabling(&lacking),
             "./scripts/config -e NET -e PACKET -e NAMESPACES -e NET_NS -e IPV6 -e NETFILTER \
-             -e NF_TABLES -e NET_PKTGEN -e NF_CONNTRACK -e NETFILTER_NETLINK -e NF_CT_NETLINK \
+             -e NF_TABLES -e NET_PKTGEN -e X86_IOPL_IOPERM -e NF_CONNTRACK -e NETFILTER_NETLINK -e NF_CT_NETLINK \
              && make olddefconfig"
         );
     }

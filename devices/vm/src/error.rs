@@ -171,9 +171,17 @@ pub enum VmError {
         path: PathBuf,
     },
     /// The traffic cannot be sent in this guest.
-    #[error("the traffic cannot be sent in a FreeBSD guest: {why}")]
+    #[error("the traffic cannot be sent in this guest: {why}")]
     Traffic {
         /// What is wrong.
+        why: String,
+    },
+    /// The state of a guest that is to be kept, or was.
+    #[error(
+        "the guest's state cannot be kept, or gone on from: {why}; write boots = \"trial\" in [vm]"
+    )]
+    State {
+        /// What went wrong.
         why: String,
     },
     /// A file that looks like a FreeBSD kernel and cannot be read as one.

@@ -10,12 +10,15 @@ use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
 use fwdlab_results::{About, Link, Measure, Tick};
 use fwdlab_topology::{NFTABLES, RuleSet};
 
-use crate::device::{Boots, cable_duration, tried_by};
+use crate::device::{Boots, tried_by};
+use crate::settings::Booted;
+use crate::task::cable_duration;
 use crate::{doctor, freebsd, pktgen, settings};
 
 /// Seconds of a processor until a guest sends its first frame, and for a second of a guest whose instructions
 /// are counted: 5 and 8 to 10 were seen for Linux and FreeBSD on a core of an EPYC (Zen 5).
 const BOOT_SECONDS: f64 = 5.0;
+const COPY_SECONDS: f64 = 1.0;
 const EMULATION: f64 = 9.0;
 
 /// What a guest has figures of its own for.
@@ -49,6 +52,13 @@ impl Schema for Vm {
             _ if needs_overload => Some(
                 "tester and device take turns on the guest's one processor, so that no load is more than \
                  the device bears and no buffer ever fills",
+            ),
+            Measure::Convergence => Some(
+                "a guest has one processor, on which no frame moves while its kernel changes a route",
+            ),
+            Measure::Goodput | Measure::ByteCost => Some(
+                "both ends of a stream would take turns with the device on the guest's one processor, and wait \
+                 by a clock that counts instructions",
             ),
             _ => None,
         }
@@ -114,7 +124,12 @@ impl Kind for Vm {
             GuestClock::Instructions => EMULATION,
             GuestClock::Wall => 1.0,
         };
-        Some((BOOT_SECONDS + slowness * passes.as_secs_f64(), "a boot"))
+        let begins = match settings::of(experiment).0.boots {
+            Booted::Trial => BOOT_SECONDS,
+            // A boot for all traffics, and a copy for each.
+            Booted::Block => COPY_SECONDS + BOOT_SECONDS / experiment.traffics.len().max(1) as f64,
+        };
+        Some((begins + slowness * passes.as_secs_f64(), "a boot"))
     }
 
     fn examine(&self, place: &Place) -> Vec<DoctorFinding> {

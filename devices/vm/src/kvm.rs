@@ -6,6 +6,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::beginning::Beginning;
 use super::freebsd::{self, Board};
 use super::qemu::{Accelerator, Machine, Start};
 use fwdlab_agent::task::GuestClock;
@@ -51,6 +52,7 @@ pub(super) fn try_boot(launcher: &Path, image: &Path) -> Result<(), String> {
         launcher,
         image,
         payload: &[],
+        beginning: Beginning::Boot,
         start: if is_freebsd {
             Start::FreeBsd { board: Board::Q35, root: None, loaded: None }
         } else {

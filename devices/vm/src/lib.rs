@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod beginning;
 mod boot;
 mod captures;
 mod config;
@@ -29,12 +30,16 @@ mod intact;
 mod kernel;
 mod kind;
 mod kvm;
+mod memory;
 mod modules;
+mod monitor;
 mod pktgen;
 mod program;
 mod qemu;
 mod sessions;
 mod settings;
+mod state;
+mod task;
 mod tree;
 
 pub use error::VmError;

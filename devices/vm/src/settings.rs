@@ -22,6 +22,8 @@ pub struct VmMachine {
     pub tester: GuestTester,
     /// Memory in MiB; `None` is what the guest's system needs.
     pub memory_mb: Option<u32>,
+    /// When a variant boots.
+    pub boots: Booted,
     /// How much of the host's processor time a guest may take without saying anything; `None`
     /// is a limit that fits the length of the trials.
     pub patience: Option<Duration>,
@@ -30,7 +32,29 @@ pub struct VmMachine {
 impl Default for VmMachine {
     fn default() -> Self {
         let (clock, tester) = (GuestClock::default(), GuestTester::default());
-        Self { clock, tester, memory_mb: None, patience: None }
+        let boots = Booted::default();
+        Self { clock, tester, memory_mb: None, boots, patience: None }
+    }
+}
+
+/// When a variant boots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Booted {
+    /// For every trial.
+    #[default]
+    Trial,
+    /// Once in a block: its trials there go on from the state in which the guest was all set up.
+    Block,
+}
+
+impl Booted {
+    const ALL: [Self; 2] = [Self::Trial, Self::Block];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Trial => "trial",
+            Self::Block => "block",
+        }
     }
 }
 
@@ -112,6 +136,8 @@ pub(super) fn read_table(section: &mut Section<'_>, complaints: &mut Complaints<
     if let Some(found) = section.integer("memory_mb", 128..=1 << 20, complaints) {
         table.machine.memory_mb = Some(found.value as u32);
     }
+    let boots = read_choice("boots", &Booted::ALL, Booted::name, (section, complaints));
+    table.machine.boots = boots.unwrap_or_default();
     if let Some(found) = section.text("patience", "\"120s\"", complaints) {
         let result = quantity::duration(found.value, Duration::from_secs(1));
         table.machine.patience = complaints.keep(&found.at, &found.field, result);

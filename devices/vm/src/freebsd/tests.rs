@@ -51,6 +51,8 @@ fn task(family: u8) -> Task {
         tester: GuestTester::Fwdlab,
         clock: GuestClock::Instructions,
         is_rehearsal: false,
+        from_state: Vec::new(),
+        both_ways: false,
         sessions: None,
     }
 }
