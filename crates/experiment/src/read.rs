@@ -16,7 +16,7 @@ use super::schema::{Anything, DeviceTables, Schema};
 use super::syntax;
 use super::{
     Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes, able,
-    check, churn, convergence, inputs, measures, parts, quantity, sessions, streams,
+    check, churn, convergence, inputs, measures, mesh, parts, quantity, sessions, streams,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -56,7 +56,9 @@ impl Experiment {
         let mut read = || {
             device.map_or(Ok(()), |device| experiment.note_inputs(*device))?;
             experiment.load_captures(longest)?;
-            experiment.load_routes()
+            experiment.load_routes()?;
+            experiment.route_to_ports();
+            Ok(())
         };
         match read() {
             Ok(()) => Ok(experiment),
@@ -349,6 +351,7 @@ fn read_experiment(
     sessions::measures(&placed, churn.is_some(), complaints);
     streams::measures(&placed, churn.is_some(), complaints);
     check::both_ways(&placed, churn.is_some(), complaints);
+    mesh::check(&placed, churn.is_some(), complaints);
     let wanted = able::Wanted {
         measure: measure_key,
         latency: latency_key.filter(|_| latency == Some(true)),

@@ -181,6 +181,7 @@ impl<'a> LiveTester<'a> {
             core_share,
             pacing: self.pacing(),
             unread: 0,
+            by_port: Vec::new(),
             tracking: None,
         })
     }

@@ -216,6 +216,7 @@ impl SessionTester {
             core_share,
             pacing: None,
             unread: 0,
+            by_port: Vec::new(),
             tracking: Some(self.tracking(own, busy, (refused, states))),
         })
     }
