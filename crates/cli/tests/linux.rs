@@ -202,8 +202,8 @@ fn nothing_of_the_callers_environment_reaches_nft_and_perf() {
     let path = std::env::var("PATH").expect("a path");
     let mut seen = Vec::new();
     for program in ["nft", "perf"] {
-        let real = path.split(':').map(|place| Path::new(place).join(program));
-        let Some(real) = real.filter(|file| file.is_file()).next() else {
+        let mut real = path.split(':').map(|place| Path::new(place).join(program));
+        let Some(real) = real.find(|file| file.is_file()) else {
             eprintln!("SKIPPED {TEST}: no {program}");
             continue;
         };

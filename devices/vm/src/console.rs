@@ -68,10 +68,6 @@ const UNSET: &str = "its console has the call trace; try the kernel without what
 const UNTOUCHED: &str = "nothing had been set yet: its file may be damaged, compare it with the one that was \
                          built (sha256sum); or it does not bear what cmdline and start say";
 
-/// What to do about a root whose blocks cannot be read, or hold something else.
-const ROOT: &str =
-    "the root image is damaged: copy it again, or make it anew with examples/freebsd.sh";
-
 /// What to do about a console's words.
 fn remedy(console: &str, has_begun: bool) -> Option<&'static str> {
     let stopped = if has_begun { UNSET } else { UNTOUCHED };

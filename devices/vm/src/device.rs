@@ -229,7 +229,8 @@ impl Boots {
                     qemu::keep_console(&text, &dir.join(CONSOLE_DIR), &name)
                 };
                 let place = self.results.as_ref().map_or_else(|| "no file".into(), keep);
-                broken.error(&text, place, boot.root()).into()
+                let root = self.boots.get(&request.variant.name).and_then(Boot::root);
+                broken.error(&text, place, root).into()
             }
         })
     }
