@@ -81,8 +81,15 @@ impl Schema for Vm {
     }
 
     /// Which values a sysctl takes only the kernel knows.
-    fn check_value(&self, _: &str, _: &str) -> Result<(), Complaint> {
-        Ok(())
+    fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint> {
+        if !freebsd::CHOICES.contains(&word) || !value.trim().is_empty() {
+            return Ok(());
+        }
+        Err(Complaint::new(
+            "no lookup algorithm is named",
+            "one that the kernel has: radix4, bsearch4, dxr, dpdk_lpm4, radix6, ...",
+            "write \"auto\" to leave the choice to the kernel, or remove the word",
+        ))
     }
 
     fn check(&self, file: &mut DeviceTables<'_, '_>, complaints: &mut Complaints<'_>) {

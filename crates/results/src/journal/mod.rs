@@ -9,14 +9,14 @@
 //! of the one before it ([`Chain`]).
 
 pub(crate) mod chain;
-mod claim;
 mod clock;
+mod reserved;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
 pub use chain::{Chain, Noted, Seal};
-pub use claim::Claim;
 pub use clock::{seconds_of_stamp, utc_stamp};
+pub use reserved::Reserved;
 pub use writer::{Journal, write_whole};

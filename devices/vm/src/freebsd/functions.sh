@@ -55,7 +55,7 @@ choose() {
 		give_up
 	}
 	case ", $list," in *", $2,"*) ;; *)
-		echo "lookup algorithm '$2' is not loaded for $1; there are: $list." \
+		echo "lookup algorithm $2 is not loaded for $1; there are: $list." \
 			"Name its module in load (fib_dxr, dpdk_lpm4, dpdk_lpm6)" >$P/why
 		give_up;;
 	esac

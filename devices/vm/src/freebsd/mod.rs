@@ -33,7 +33,7 @@ pub(super) use self::machine::{Board, arguments};
 pub(super) use self::profile::Sampler;
 pub(super) use self::root::check as check_root;
 pub(super) use self::rules::{Rules, WORDS};
-pub(super) use self::script::THROUGH_THE_DEVICE;
+pub(super) use self::script::{CHOICES, THROUGH_THE_DEVICE};
 
 use self::script::Set;
 use self::tunables::Tunables;

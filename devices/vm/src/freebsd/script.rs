@@ -22,7 +22,7 @@ use super::sessions;
 use super::tunables::Tunables;
 
 /// What the guest says when frames begin to go through the device.
-pub const THROUGH_THE_DEVICE: &str = "sent frames through the device";
+pub(crate) const THROUGH_THE_DEVICE: &str = "sent frames through the device";
 
 /// More than a frame takes from the tester through any device and back, in instructions: 8,000 and some
 /// thousands.
@@ -50,7 +50,7 @@ const GUEST: [(&str, &str); 5] = [
 ];
 
 /// Words of the lookup framework whose value `auto` leaves the choice to the kernel.
-const CHOICES: [&str; 2] = ["net.route.algo.inet.algo", "net.route.algo.inet6.algo"];
+pub(crate) const CHOICES: [&str; 2] = ["net.route.algo.inet.algo", "net.route.algo.inet6.algo"];
 
 /// Lookup algorithms that build nothing of their own, in the order of the families: with another, a
 /// full table would be built anew again and again while it is written.

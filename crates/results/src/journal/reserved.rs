@@ -10,7 +10,7 @@ use crate::{Error, JOURNAL_FILE, Result};
 /// A directory that no other run writes to, until this is dropped. What it made is then removed if
 /// nothing was written into it.
 #[derive(Debug)]
-pub struct Claim {
+pub struct Reserved {
     dir: PathBuf,
     /// The journal, locked.
     file: File,
@@ -18,7 +18,7 @@ pub struct Claim {
     made: Vec<PathBuf>,
 }
 
-impl Claim {
+impl Reserved {
     /// Takes the directory, which need not exist.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Claim {
     }
 }
 
-impl Drop for Claim {
+impl Drop for Reserved {
     fn drop(&mut self) {
         // The lock is held until the file is closed, behind this.
         if self.file.metadata().is_ok_and(|about| about.len() == 0) {
@@ -50,15 +50,15 @@ mod tests {
     fn a_place_is_taken_once_and_left_as_it_was_found() {
         let root = tempfile::tempdir().expect("a directory");
         let dir = root.path().join("results/first");
-        let claim = Claim::take(&dir).expect("nobody else is here");
-        let second = Claim::take(&dir).expect_err("it is taken");
+        let first = Reserved::take(&dir).expect("nobody else is here");
+        let second = Reserved::take(&dir).expect_err("it is taken");
         assert!(matches!(second, Error::Busy { .. }), "{second}");
         assert!(second.to_string().contains("results/first"), "{second}");
-        drop(claim);
+        drop(first);
         assert!(!root.path().join("results").exists(), "it was not there before");
         fs::create_dir_all(&dir).expect("a directory");
         fs::write(dir.join(JOURNAL_FILE), "a record\n").expect("a file");
-        drop(Claim::take(&dir).expect("free"));
+        drop(Reserved::take(&dir).expect("free"));
         assert_eq!(fs::read(dir.join(JOURNAL_FILE)).expect("kept"), b"a record\n");
     }
 }
