@@ -7,7 +7,8 @@
 //! the rest is the device's. With the clock of instructions, the figure is guest instructions per
 //! frame; it is repeatable on a noisy machine, and blind to caches and memory.
 //!
-//! Trials do not know each other: every one boots anew, so that nothing is left of the one before.
+//! Trials do not know each other: every one boots anew, or goes on from a copy of the state in which a boot was
+//! all set up, so that nothing is left of the one before.
 
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
