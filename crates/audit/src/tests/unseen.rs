@@ -447,7 +447,7 @@ fn eighth_set() {
 #[test]
 fn ninth_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/ninth.txt"));
-    assert!(found >= 80 && blamed <= 2 && asked <= 1, "{found} {blamed} {asked}");
+    assert!(found >= 81 && blamed <= 2 && asked <= 1, "{found} {blamed} {asked}");
 }
 
 /// A page of two machines, by somebody who had not seen the rules: at first sight 36 of 50 wrong ones were
@@ -456,6 +456,14 @@ fn ninth_set() {
 fn tenth_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/tenth.txt"));
     assert!(found >= 48 && blamed == 0 && asked <= 2, "{found} {blamed} {asked}");
+}
+
+/// A page of "Machine A" and "Machine B" with 59 wrong and 61 right sentences, by somebody who had not seen the
+/// rules: at first sight 39 were found and 13 called wrong, most of them for the blocks of the other machine.
+#[test]
+fn eleventh_page() {
+    let (found, blamed, asked, _) = told_of(include_str!("unseen/eleventh.txt"));
+    assert!(found >= 51 && blamed == 0 && asked <= 8, "{found} {blamed} {asked}");
 }
 
 /// A set that somebody wrote without sight of the rules: `FWDLAB_BLIND_SET=FILE`. It fails below 90 % of the
