@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use fwdlab_evidence::surroundings::Surroundings;
 use fwdlab_netbenches::name::family_word;
 use fwdlab_netbenches::page::{Item, ItemKind};
-use fwdlab_sentence::machines::is_machine;
 use fwdlab_sentence::subject::folded;
+use fwdlab_sentence::vocabulary::is_machine;
 
 /// A part of a page.
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ fn name(around: &Surroundings<'_>, all: &mut [Section]) {
 }
 
 /// Words that begin a line or stand in any, and name nothing.
-const PLAIN: [&str; 22] = [
+const PLAIN: [&str; 21] = [
     "the",
     "dual",
     "quad",

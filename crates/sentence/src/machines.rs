@@ -2,10 +2,8 @@
 
 use crate::clause::{Clause, words};
 use crate::subject::spoken;
+use crate::vocabulary;
 
-/// What a machine is called.
-const MACHINES: [&str; 9] =
-    ["machine", "box", "host", "server", "router", "board", "platform", "testbed", "hardware"];
 /// Words before it that lead away from the page's own.
 const OTHERS: [&str; 5] = ["other", "second", "another", "third", "different"];
 /// Words before it that lead back.
@@ -14,11 +12,6 @@ const OWN: [&str; 3] = ["this", "first", "same"];
 const EACH: [&str; 7] = ["both", "neither", "either", "each", "every", "all", "two"];
 /// Verbs with which one machine repeats what was said of another.
 const AGREES: [&str; 6] = ["confirm", "agree", "repeat", "reproduce", "same", "likewise"];
-
-/// Whether a word in lower case is what a machine is called.
-pub fn is_machine(word: &str) -> bool {
-    MACHINES.iter().any(|name| word.strip_prefix(name).is_some_and(|rest| rest.len() < 3))
-}
 
 /// Whose figures a text means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +29,7 @@ pub enum Whose {
 /// Which machine a text names; `None` where it names none.
 pub fn whose(text: &str) -> Option<Whose> {
     let words: Vec<String> = words(text).into_iter().map(|(_, word)| word).collect();
-    let is_machine = |word: &String| is_machine(word);
+    let is_machine = |word: &String| vocabulary::is_machine(word);
     let has = |list: &[&str], word: &String| list.contains(&word.as_str());
     let named = |list: &[&str]| {
         words.windows(2).any(|w| has(list, &w[0]) && is_machine(&w[1]))

@@ -191,7 +191,7 @@ pub(super) fn is_negated(words: &[(usize, String)], index: usize) -> bool {
     let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
     let is_light = |i: usize| {
         LIGHT.contains(&at(i))
-            || crate::machines::is_machine(at(i))
+            || crate::vocabulary::is_machine(at(i))
             || at(i).ends_with("ly")
             || fwdlab_netbenches::name::family_word(at(i)).is_some()
     };
