@@ -138,7 +138,9 @@ impl<'a> Surroundings<'a> {
             return Some(Spoken { block, is_sure: !families.is_empty() });
         }
         let others: Vec<usize> = if backwards {
-            (first.saturating_sub(3)..first).rev().collect()
+            // where some are hidden, those that are not may stand far above
+            let reach = if self.hidden.is_empty() { 3 } else { first };
+            (first - reach.min(first)..first).rev().collect()
         } else {
             (first + 1..(first + 3).min(self.page.blocks.len())).collect()
         };

@@ -151,7 +151,8 @@ pub(crate) fn check_factor(claim: &Claim<'_>, findings: &mut AuditFindings) {
         return;
     }
     // "doubles" says which way; "half" and "twice" may be said of either set
-    let is_directed = ["doubles", "triples", "halves"].contains(&word.as_str());
+    let is_directed =
+        ["doubles", "triples", "halves"].contains(&word.as_str()) || word.starts_with("a ");
     let distance = |c: &Compared<'_>| {
         let ratio = 1.0 + c.pair.mean_percent / 100.0;
         [ratio, if is_directed && c.is_oriented { ratio } else { 1.0 / ratio }]

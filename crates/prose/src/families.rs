@@ -3,14 +3,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::claim::MARGIN;
-use crate::named::named;
+use crate::claim::{Compared, MARGIN};
+use crate::named::{named, side};
+use crate::percent::agreement_of;
+use crate::sections::{self, Section};
 use crate::topics::{Topic, Topics};
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::pair::Pair;
 use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units::exact_percent as show;
+use fwdlab_sentence::agreement::Agreement;
 use fwdlab_sentence::clause::{Clause, Sign, Stance, words};
 use fwdlab_sentence::families::{Gap, Ranked, Ranking, is_alike};
 use fwdlab_sentence::subject::{folded, spoken};
@@ -77,6 +80,100 @@ pub(crate) fn check(
     let second = sets(&mut all().filter(is_second));
     let sides = Sides { first, second, is_against_all: said.second.is_none() };
     hold(clause, topics, (said.ranked, &said.word), &sides, line, findings)
+}
+
+/// "The Xeon gains less in IPv4 than the APU2 did": one machine of a page set against another.
+pub(crate) fn between_machines(
+    views: &[(Surroundings<'_>, Topics)],
+    parts: &[Section],
+    clause: &Clause,
+    line: usize,
+    findings: &mut AuditFindings,
+) {
+    if !clause.percents.is_empty() || clause.families.len() > 1 {
+        return;
+    }
+    // names are told by their capitals, which words have lost
+    let lower = clause.text.to_lowercase();
+    let written = |word: &String| {
+        let at = lower.find(word.as_str());
+        at.and_then(|at| clause.text.get(at..at + word.len())).unwrap_or(word).to_owned()
+    };
+    let one = |words: &[String]| {
+        let words: Vec<String> = words.iter().map(written).collect();
+        let mut named = sections::named(parts, &words.join(" ")).into_iter();
+        named.next().filter(|_| named.next().is_none())
+    };
+    let Some(said) = Ranking::of(clause, one) else { return };
+    let is_only = matches!(said.ranked, Ranked::Only(_) | Ranked::OnlyChanges);
+    let others = || (0..parts.len()).filter(|part| *part != said.first).collect();
+    let second: Vec<usize> = match said.second {
+        Some(second) => vec![second],
+        None if is_only => others(),
+        None => return,
+    };
+    let of = |part: usize| -> Blocks<'_> {
+        let (around, _) = &views[part];
+        let is_of = |block: &usize| {
+            let families = around.block_families(*block);
+            !around.sets[*block].is_empty()
+                && (clause.families.is_empty() || families == clause.families)
+        };
+        let blocks = (0..around.sets.len()).filter(is_of);
+        blocks.map(|block| around.sets[block].as_slice()).collect()
+    };
+    let sides = Sides {
+        first: of(said.first),
+        second: second.into_iter().flat_map(of).collect(),
+        is_against_all: false,
+    };
+    hold(clause, &views[0].1, (said.ranked, &said.word), &sides, line, findings);
+}
+
+/// "The APU2 handled IPv6 10 % faster than IPv4": by how much one family is before the other, where no block
+/// holds one against the other. True where the clause says so.
+pub(crate) fn check_apart(
+    around: &Surroundings<'_>,
+    clause: &Clause,
+    line: usize,
+    findings: &mut AuditFindings,
+) -> bool {
+    let said = Ranking::of_families(clause).filter(|_| !clause.percents.is_empty());
+    let Some((said, Ranked::Rates(sign))) = said.map(|said| (said.first, said.ranked)) else {
+        return false;
+    };
+    if (0..around.sets.len()).any(|block| around.block_families(block).len() > 1) {
+        return false;
+    }
+    let words = spoken(&clause.text);
+    // those that the words name, one for each family
+    let sets = around.sets.iter().flat_map(|sets| {
+        let meant = side(&words, sets);
+        sets.iter().enumerate().filter(move |(at, _)| meant.is_none_or(|meant| meant == *at))
+    });
+    let sets: Vec<(usize, &SourcedSet<'_>)> = sets.collect();
+    let of = |is_first: bool| {
+        sets.iter().filter(move |(_, set)| set.family.is_some_and(|f| (f == said) == is_first))
+    };
+    let pairs = of(true).flat_map(|(at, variant)| {
+        let alike = of(false).filter(move |(other, _)| other == at);
+        alike.filter_map(move |(_, base)| {
+            let pair = Pair::of(base, variant)?;
+            Some(Compared { base, variant, pair, is_oriented: true })
+        })
+    });
+    let pairs: Vec<Compared<'_>> = pairs.collect();
+    let is_so = |c: &Compared<'_>| {
+        let agrees = |percent| agreement_of(percent, c) <= Agreement::Near;
+        c.pair.mean_percent * sign.factor() > 0.0 && clause.percents.iter().any(agrees)
+    };
+    let Some(first) = pairs.first().filter(|_| !pairs.iter().any(is_so)) else { return true };
+    let severity = if pairs.len() == 1 { Severity::Wrong } else { Severity::Check };
+    let (variant, base) = (&first.variant.set.legend, &first.base.set.legend);
+    let data = format!("'{variant}' against '{base}': {}", show(first.pair.mean_percent));
+    let text = Text::new(clause.text.trim(), data, "take the number from the blocks of both");
+    findings.add(Rule::ClaimSize, severity, line, text);
+    true
 }
 
 /// "IPv4 and IPv6 are forwarded at nearly the same rate".

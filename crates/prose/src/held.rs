@@ -8,7 +8,9 @@ use crate::claim::Claim;
 use crate::percent::{check_percent, is_of_another_page};
 use crate::topics::Topics;
 use crate::wording::compared;
-use crate::{amounts, anywhere, families, intervals, meant, most, moves, scaling, stands};
+use crate::{
+    amounts, anywhere, extremes, families, intervals, meant, most, moves, scaling, stands,
+};
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::page::{Item, ItemKind};
@@ -46,8 +48,10 @@ pub(crate) fn check_clause(
     let line = line_of(item, clause);
     if is_of_others(sentence_of(item, clause))
         || of_another_machine(around, item, clause)
+        || is_of_none(around, item, clause)
+        || families::check_apart(around, clause, line, findings)
         || families::check_gap(around, clause, line, findings)
-        || families::check(around, topics, clause, line, findings)
+        || !extremes::is_of_runs(clause) && families::check(around, topics, clause, line, findings)
     {
         return;
     }
@@ -114,7 +118,8 @@ fn check_against(
     findings: &mut AuditFindings,
 ) {
     if let Some(spoken) = spoken
-        && intervals::check(clause, line, spoken, &around.sets[spoken.block], findings)
+        && (intervals::check(clause, line, spoken, &around.sets[spoken.block], findings)
+            || extremes::check(clause, line, spoken, &around.sets[spoken.block], findings))
     {
         return;
     }
@@ -190,7 +195,10 @@ fn is_verb(clause: &Clause) -> bool {
     const VERBS: [&str; 8] =
         ["divided", "multiplied", "doubles", "doubled", "triples", "tripled", "halves", "halved"];
     let is = |(_, word): &(f64, String)| VERBS.iter().any(|verb| word.starts_with(verb));
-    clause.factor.as_ref().is_some_and(is) || clause.text.contains(" as fast")
+    let is_part = |(_, word): &(f64, String)| word.starts_with("a ");
+    clause.factor.as_ref().is_some_and(|own| is(own) || is_part(own))
+        || clause.text.contains(" as fast")
+        || clause.text.contains(" as many ")
 }
 
 /// From where the sentence of a clause begins to the end of the clause.
@@ -216,6 +224,26 @@ pub(crate) fn of_another_machine(around: &Surroundings<'_>, item: &Item, clause:
         let is_set = around.sets.iter().flatten().any(|s| s.label.words.contains(&lower));
         lines.count() <= 1 && !is_set
     })
+}
+
+/// "On my X710", "r368001 gave 4 %", "with D11": models, revisions and patches that the page does not have.
+pub(crate) fn is_of_none(around: &Surroundings<'_>, item: &Item, clause: &Clause) -> bool {
+    let words = sentence_of(item, clause).split(|c: char| !c.is_alphanumeric() && c != '-');
+    let is_a_name = |word: &str| {
+        let rest = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        let letters = word.len() - rest.len();
+        let is_numbered = letters > 0 && rest.len() > 2 && rest.bytes().all(|b| b.is_ascii_digit());
+        is_numbered
+            && !word.starts_with('x')
+            && fwdlab_netbenches::name::family_word(word).is_none()
+    };
+    let own = item.line..=item.last_line();
+    let is_shown = |name: &str| {
+        let name = name.to_lowercase();
+        let mut lines = (1..).zip(&around.page.lines).filter(|(line, _)| !own.contains(line));
+        lines.any(|(_, text)| text.to_lowercase().contains(&name))
+    };
+    words.into_iter().any(|word| is_a_name(word) && !is_shown(word))
 }
 
 /// Bullets list settings; what they say about speed is no claim.

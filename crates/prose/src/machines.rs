@@ -1,10 +1,10 @@
-//! Pages of two machines: blocks below "The other machine:" ask again what a block above them asked. What is
-//! said without a machine is of the page's own one; what names the other is held against its blocks only, and
-//! what is said of both against each.
+//! Pages of several machines: blocks below another heading ask again what blocks above asked. What names a
+//! machine is held against its blocks only, what is said of each against all; what names none is held against
+//! the one below whose blocks it stands, and at the end of the page it is wrong only where it is so of each.
 
-use std::collections::BTreeSet;
-
-use crate::held::{check_clause, sentence_of};
+use crate::families::between_machines;
+use crate::held::{check_clause, line_of, sentence_of};
+use crate::sections::{Section, named, sections};
 use crate::topics::Topics;
 use fwdlab_evidence::finding::AuditFindings;
 use fwdlab_evidence::surroundings::Surroundings;
@@ -15,35 +15,46 @@ use fwdlab_sentence::machines::{Whose, agrees, whose};
 /// A page as it reads of one machine.
 type View<'a> = (Surroundings<'a>, Topics);
 
-/// The blocks of a page of two machines.
+/// The blocks of a page of several machines.
 pub(crate) struct Machines<'a> {
-    own: View<'a>,
-    other: View<'a>,
-    others: BTreeSet<usize>,
+    views: Vec<View<'a>>,
+    parts: Vec<Section>,
+    /// The second is called "the other machine", so that the first is the page's own.
+    has_own: bool,
+}
+
+/// Whose a clause is.
+enum Meant {
+    One(usize),
+    Each,
+    /// Any may be meant.
+    Open,
+    /// One is set against the other.
+    Apart,
 }
 
 impl<'a> Machines<'a> {
     /// `None` where all blocks are of one machine.
     pub(crate) fn of(around: &Surroundings<'a>) -> Option<Self> {
+        let mut parts = sections(around);
         let is_other = |block: &usize| is_of_the_other(around, *block);
-        let blocks = 0..around.sets.len();
-        let (others, own): (Vec<usize>, Vec<usize>) = blocks.partition(is_other);
-        let is_twin = |a: usize, b: usize| {
-            around.sets[a].len() == around.sets[b].len()
-                && around.block_families(a) == around.block_families(b)
-        };
-        // one that stands alone is what it is asked about, whatever the machine
-        let is_asked_again = |block: &usize| own.iter().any(|own| is_twin(*block, *own));
-        let others: BTreeSet<usize> = others.into_iter().filter(is_asked_again).collect();
-        if others.is_empty() {
+        let others: Vec<usize> = (0..around.sets.len()).filter(is_other).collect();
+        let has_own =
+            parts.len() == 2 && parts[1].blocks.iter().all(|block| others.contains(block));
+        if parts.len() < 2 {
             return None;
         }
-        let view = |hidden: BTreeSet<usize>| {
-            let view = around.without(hidden);
+        let view = |part: &Section| {
+            let all = 0..around.sets.len();
+            let view = around.without(all.filter(|block| !part.blocks.contains(block)).collect());
             let topics = Topics::of(&view);
             (view, topics)
         };
-        Some(Self { own: view(others.clone()), other: view(own.into_iter().collect()), others })
+        let views = parts.iter().map(view).collect();
+        if has_own {
+            parts.truncate(2);
+        }
+        Some(Self { views, parts, has_own })
     }
 
     /// Holds a clause against the blocks of the machine that it means.
@@ -55,43 +66,104 @@ impl<'a> Machines<'a> {
         findings: &mut AuditFindings,
     ) {
         let clause = &clauses[index];
-        let read = |(around, topics): &View<'_>, clause: &Clause| {
+        let read = |part: usize, clause: &Clause| {
+            let (around, topics) = &self.views[part];
             let mut own = findings.none();
             check_clause(around, topics, item, clause, &mut own);
             own
         };
-        let page = self.own.0.page;
-        let is_below = page.block_before(item.line).is_some_and(|b| self.others.contains(&b));
-        let whose = whose(&clause.text).or_else(|| whose(sentence_of(item, clause)));
-        let whose = match whose {
-            None if is_below
-                && item.kind == ItemKind::Conclusion
-                && self.other.0.block_of(item, &clause.families).is_some() =>
-            {
-                Whose::Other
+        let said = match self.meant(item, clause) {
+            Meant::Apart => {
+                let mut own = findings.none();
+                between_machines(&self.views, &self.parts, clause, line_of(item, clause), &mut own);
+                own
             }
-            None => Whose::Own,
-            Some(whose) => whose,
-        };
-        let said = match whose {
-            Whose::Apart => return,
-            Whose::Other => {
-                let before = index.checked_sub(1).map(|at| &clauses[at]).filter(|_| agrees(clause));
-                read(&self.other, before.unwrap_or(clause))
-            }
-            Whose::Own => {
-                let said = read(&self.own, clause);
+            Meant::One(part) => {
+                // "only the Xeon gains" is of the others
+                let mut only = findings.none();
+                between_machines(
+                    &self.views,
+                    &self.parts,
+                    clause,
+                    line_of(item, clause),
+                    &mut only,
+                );
+                let before = index.checked_sub(1).map(|at| &clauses[at]);
+                let is_repeated = self.has_own && part == 1 && agrees(clause);
+                let said = read(part, before.filter(|_| is_repeated).unwrap_or(clause));
                 // below the other's block it may be said of that one
-                let is_right_there = || !read(&self.other, clause).is_any_wrong();
-                let is_doubted = is_below && said.is_any_wrong() && is_right_there();
-                if is_doubted { said.doubted() } else { said }
+                let is_below = self.place(item) == Some(1) && part == 0 && self.has_own;
+                let is_doubted = is_below && said.is_any_wrong() && !read(1, clause).is_any_wrong();
+                only.extend(if is_doubted { said.doubted() } else { said });
+                only
             }
-            Whose::Each => {
-                let said = read(&self.own, clause);
-                if said.is_any_wrong() { said } else { read(&self.other, clause) }
+            Meant::Each => {
+                let mut all = (0..self.views.len()).map(|part| read(part, clause));
+                let wrong = all.find(AuditFindings::is_any_wrong);
+                wrong.unwrap_or_else(|| read(self.views.len() - 1, clause))
+            }
+            Meant::Open => {
+                self.of_any(clause, (0..self.views.len()).map(|part| read(part, clause)).collect())
             }
         };
         findings.extend(said);
+    }
+
+    /// What names no machine: wrong where it is so of each, asked about where it is so of some.
+    fn of_any(&self, clause: &Clause, mut readings: Vec<AuditFindings>) -> AuditFindings {
+        let wrong = readings.iter().filter(|own| own.is_any_wrong()).count();
+        let first = readings.iter().position(AuditFindings::is_any_wrong);
+        let is_of_a_number = !clause.percents.is_empty() || clause.factor.is_some();
+        match first {
+            Some(first) if wrong == readings.len() || clause.is_about_all => {
+                readings.swap_remove(first)
+            }
+            Some(first) if !is_of_a_number => readings.swap_remove(first).doubted(),
+            Some(right) => readings.swap_remove(right).none(),
+            None if readings.iter().any(AuditFindings::is_empty) => readings.swap_remove(0).none(),
+            None => readings.swap_remove(0),
+        }
+    }
+
+    fn meant(&self, item: &Item, clause: &Clause) -> Meant {
+        let sentence = sentence_of(item, clause);
+        let by_name = |text: &str| match named(&self.parts, text).as_slice() {
+            [] => None,
+            [one] => Some(Meant::One(*one)),
+            _ => Some(Meant::Apart),
+        };
+        let by_word = |text: &str| match whose(text)? {
+            Whose::Each => Some(Meant::Each),
+            Whose::Apart => Some(Meant::Apart),
+            Whose::Other if self.has_own => Some(Meant::One(1)),
+            Whose::Own if self.has_own => Some(Meant::One(0)),
+            Whose::Other | Whose::Own => None,
+        };
+        let place = self.place(item);
+        let found = by_name(&clause.text).or_else(|| by_word(&clause.text));
+        let found = found.or_else(|| by_name(sentence)).or_else(|| by_word(sentence));
+        found.unwrap_or_else(|| match place {
+            Some(1) if self.has_own => {
+                let is_its = item.kind == ItemKind::Conclusion
+                    && self.views[1].0.block_of(item, &clause.families).is_some();
+                Meant::One(usize::from(is_its))
+            }
+            _ if self.has_own => Meant::One(0),
+            Some(place) if place + 1 < self.parts.len() || item.kind == ItemKind::Conclusion => {
+                Meant::One(place)
+            }
+            _ => Meant::Open,
+        })
+    }
+
+    /// Below whose blocks an item stands; what leads to the first block of a part is of that part.
+    fn place(&self, item: &Item) -> Option<usize> {
+        let page = self.views[0].0.page;
+        let of = |block: usize| self.parts.iter().position(|part| part.blocks.contains(&block));
+        let before = page.block_before(item.line).and_then(of);
+        let after = page.block_after(item.last_line()).and_then(of);
+        let is_leading = before != after && !named(&self.parts, &item.text).is_empty();
+        if is_leading { after } else { before }
     }
 }
 

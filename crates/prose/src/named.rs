@@ -53,6 +53,32 @@ pub(crate) fn named(spoken: &[String], sets: &[SourcedSet<'_>]) -> Vec<usize> {
     if most == 0 { Vec::new() } else { (0..sets.len()).filter(|s| score(*s) == most).collect() }
 }
 
+/// The one of two sets that words name as the kernel without what the other has, or with it.
+pub(crate) fn side(words: &[String], sets: &[SourcedSet<'_>]) -> Option<usize> {
+    const WITHOUT: [&str; 9] = [
+        "unpatched",
+        "stock",
+        "vanilla",
+        "baseline",
+        "original",
+        "plain",
+        "without",
+        "before",
+        "unmodified",
+    ];
+    const WITH: [&str; 5] = ["patched", "with", "after", "modified", "new"];
+    let [base, variant] = sets else { return None };
+    if !base.label.patches.is_empty() || variant.label.patches.is_empty() {
+        return None;
+    }
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    match (has(&WITHOUT), has(&WITH)) {
+        (true, false) => Some(0),
+        (false, true) => Some(1),
+        _ => None,
+    }
+}
+
 /// How many words two sets' labels share.
 pub(crate) fn likeness(a: &SourcedSet<'_>, b: &SourcedSet<'_>) -> usize {
     let other = label_of(b);

@@ -3,7 +3,7 @@
 //! a person is asked.
 
 use crate::claim::Compared;
-use crate::held::{line_of, of_another_machine, sentence_of};
+use crate::held::{is_of_none, line_of, of_another_machine, sentence_of};
 use crate::percent::agreement_of;
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::pair::Pair;
@@ -35,6 +35,7 @@ pub(crate) fn check(
         || quotes_earlier(sentence)
         || is_of_others(sentence)
         || of_another_machine(around, item, clause)
+        || is_of_none(around, item, clause)
         || Said::of(&clause.text).is_some()
     {
         return;

@@ -1,11 +1,11 @@
 //! "With D27401 it stays around 700 Kpps": a rate that the page has, but of another set than the one named.
 
-use crate::named::named;
+use crate::named::{named, side};
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::surroundings::{SourcedSet, Spoken, Surroundings};
 use fwdlab_netbenches::name::NamedFamily;
 use fwdlab_results::units::rate;
-use fwdlab_sentence::clause::Clause;
+use fwdlab_sentence::clause::{Clause, words};
 use fwdlab_sentence::levels::{reached, stated};
 use fwdlab_sentence::subject::spoken;
 
@@ -31,7 +31,15 @@ pub(crate) fn check(
         _ => Vec::new(),
     };
     let by_label = named(&spoken(&clause.text), sets);
-    let meant = if of_family.len() == 1 { of_family } else { by_label };
+    let words: Vec<String> = words(&clause.text).into_iter().map(|(_, word)| word).collect();
+    let is_of_family = sets.iter().all(|set| {
+        clause.families.len() == 1 && set.family.is_some_and(|f| clause.families.contains(&f))
+    });
+    let meant = match side(&words, sets).filter(|_| is_of_family) {
+        Some(side) => vec![side],
+        None if of_family.len() == 1 => of_family,
+        None => by_label,
+    };
     let &[own] = meant.as_slice() else { return };
     let row = sets[own].row;
     let (low, high) = (row.values[0] * (1.0 - FAR), row.values[1] * (1.0 + FAR));

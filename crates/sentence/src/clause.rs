@@ -208,7 +208,8 @@ fn names_all(text: &str) -> bool {
         return false;
     }
     words.windows(2).any(|pair| {
-        let is_all = matches!(pair[0].1.as_str(), "all" | "any" | "every" | "each" | "both");
+        let is_all =
+            matches!(pair[0].1.as_str(), "all" | "any" | "every" | "each" | "both" | "either");
         let is_test = ALL_OF.iter().any(|w| pair[1].1.starts_with(w)) || pair[1].1 == "of";
         is_all && is_test
     }) || words.iter().any(|(_, w)| EVERYWHERE.contains(&w.as_str()))

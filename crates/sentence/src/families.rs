@@ -190,7 +190,9 @@ fn against_other(clause: &Clause, before: &[String], word: &str) -> Option<Ranke
         ("larger" | "bigger" | "greater" | "smaller", _) => return None,
         // "forwards more than"
         ("more" | "less", Stance::Silent) => {
-            let is_of_rates = before.iter().any(|w| w.starts_with("forward"));
+            const MOVES: [&str; 8] =
+                ["forward", "deliver", "handle", "push", "process", "pass", "move", "route"];
+            let is_of_rates = before.iter().any(|w| begins(w, &MOVES));
             is_of_rates.then_some(Ranked::Rates(way(word == "more")))?
         }
         ("more" | "less", stance) => {

@@ -75,6 +75,26 @@ const REACHES: [&str; 11] = [
     "does", "peak",
 ];
 
+/// Verbs of what a rate lies beyond.
+const CROSSES: [&str; 16] = [
+    "tops",
+    "topped",
+    "exceeds",
+    "exceeded",
+    "exceed",
+    "surpasses",
+    "passes",
+    "passed",
+    "clears",
+    "cleared",
+    "breaks",
+    "broke",
+    "crosses",
+    "crossed",
+    "cracks",
+    "cracked",
+];
+
 /// Words between those and the rate.
 const SOFTENERS: [&str; 9] =
     ["about", "around", "roughly", "nearly", "almost", "only", "just", "approximately", "some"];
@@ -96,9 +116,13 @@ pub fn reached(clause: &Clause) -> Option<(Rate, Option<Bound>)> {
     let verb = before.iter().rev().find(|(_, word)| !SOFTENERS.contains(&word.as_str()));
     let bound = verb.and_then(|(_, word)| match word.as_str() {
         "below" | "under" => Some(Bound::Below),
-        "above" | "over" | "beyond" => Some(Bound::Above),
+        "above" | "over" | "beyond" | "past" => Some(Bound::Above),
         _ => None,
     });
+    // "tops 7 Mpps", "breaks the 6 Mpps barrier"
+    let crossed = before.iter().rev().take(2).find(|(_, word)| word != "the");
+    let is_crossed = crossed.is_some_and(|(_, word)| CROSSES.contains(&word.as_str()));
+    let bound = bound.or(is_crossed.then_some(Bound::Above));
     let all = words(&clause.text);
     let is_reached = match bound {
         None => verb
@@ -114,7 +138,9 @@ pub fn reached(clause: &Clause) -> Option<(Rate, Option<Bound>)> {
     let is_other = all.iter().enumerate().any(|(at, (_, w))| {
         // "patched or not" denies nothing
         let is_each = w == "not" && at > 0 && all[at - 1].1 == "or";
-        !is_each && NO_LEVEL.iter().any(|n| if n.len() < 4 { w == n } else { w.starts_with(n) })
+        !is_each
+            && w != "thanks"
+            && NO_LEVEL.iter().any(|n| if n.len() < 4 { w == n } else { w.starts_with(n) })
     });
     // "forwards 750 Kpps more" is a difference
     let next = words(&clause.text[rate.offset + rate.text.len()..]).into_iter().next();
@@ -126,7 +152,8 @@ pub fn reached(clause: &Clause) -> Option<(Rate, Option<Bound>)> {
 /// Whether the rates of a clause may be of what is sent, of a line, or of what nobody measured.
 pub fn is_of_no_level(clause: &Clause) -> bool {
     let is_one = |word: &String| {
-        NO_LEVEL.iter().any(|n| if n.len() < 4 { word == n } else { word.starts_with(n) })
+        word != "thanks"
+            && NO_LEVEL.iter().any(|n| if n.len() < 4 { word == n } else { word.starts_with(n) })
     };
     words(&clause.text).iter().any(|(_, word)| is_one(word)) || quotes_earlier(&clause.text)
 }

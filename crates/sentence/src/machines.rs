@@ -2,10 +2,8 @@
 
 use crate::clause::{Clause, words};
 use crate::subject::spoken;
+use crate::vocabulary;
 
-/// What a machine is called.
-const MACHINES: [&str; 9] =
-    ["machine", "box", "host", "server", "router", "board", "platform", "testbed", "hardware"];
 /// Words before it that lead away from the page's own.
 const OTHERS: [&str; 5] = ["other", "second", "another", "third", "different"];
 /// Words before it that lead back.
@@ -31,7 +29,7 @@ pub enum Whose {
 /// Which machine a text names; `None` where it names none.
 pub fn whose(text: &str) -> Option<Whose> {
     let words: Vec<String> = words(text).into_iter().map(|(_, word)| word).collect();
-    let is_machine = |word: &String| MACHINES.iter().any(|name| word.starts_with(name));
+    let is_machine = |word: &String| vocabulary::is_machine(word);
     let has = |list: &[&str], word: &String| list.contains(&word.as_str());
     let named = |list: &[&str]| {
         words.windows(2).any(|w| has(list, &w[0]) && is_machine(&w[1]))

@@ -50,6 +50,15 @@ static TURNS: LazyLock<Vec<Turn>> = LazyLock::new(|| {
     turns
 });
 
+/// What a machine is called.
+const MACHINES: [&str; 9] =
+    ["machine", "box", "host", "server", "router", "board", "platform", "testbed", "hardware"];
+
+/// Whether a word in lower case is what a machine is called.
+pub fn is_machine(word: &str) -> bool {
+    MACHINES.iter().any(|name| word.strip_prefix(name).is_some_and(|rest| rest.len() < 3))
+}
+
 /// What a word says, in whatever form.
 pub fn sense(word: &str) -> Option<Sense> {
     WORDS.get(word).copied()

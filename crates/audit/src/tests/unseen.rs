@@ -12,7 +12,7 @@ struct Page {
     blocks: &'static [Block],
 }
 
-const PAGES: [Page; 12] = [
+const PAGES: [Page; 11] = [
     Page {
         name: "apu",
         text: "Comparing D27401 (Diff 80677) impact on forwarding performance:\n\
@@ -325,76 +325,6 @@ const PAGES: [Page; 12] = [
             ),
         ],
     },
-    Page {
-        name: "cache",
-        text: "Comparing D28114 (per-CPU nexthop cache, Diff 83102) impact on forwarding performance:\n\
-               \x20 - FreeBSD 13-head r367412, bench of 2020-11-18\n\
-               \x20 - 2 static routes\n\
-               \x20 - harvest.mask=351\n\
-               \x20 - ICMP redirect disabled\n\
-               \x20 - LRO/TSO disabled\n\
-               \x20 - 5 runs for each set, values in packets-per-second\n",
-        blocks: &[
-            (
-                "Machine A: Supermicro 5019D-FN8TP (8 cores Intel Xeon D-2146NT at 2.30GHz)\n\
-                 \x20 - Dual port Chelsio 10-Gigabit T520-CR (10G DAC cable)\n\
-                 \x20 - 5000 flows of smallest UDP packets (64-byte frames)\n\
-                 \x20 - Traffic load at 14.88 Mpps (10-Gigabit line-rate)\n\nIPv4:",
-                &[
-                    (
-                        "r367412, inet4 packets-per-second",
-                        [6_298_114.0, 6_316_870.0, 6_309_455.0, 6_331_207.0, 6_287_940.0],
-                    ),
-                    (
-                        "r367412 with D28114, inet4 packets-per-second",
-                        [6_433_482.0, 6_414_305.0, 6_452_770.0, 6_424_611.0, 6_437_158.0],
-                    ),
-                ],
-            ),
-            (
-                "IPv6:",
-                &[
-                    (
-                        "r367412, inet6 packets-per-second",
-                        [5_473_920.0, 5_512_366.0, 5_490_718.0, 5_468_051.0, 5_501_187.0],
-                    ),
-                    (
-                        "r367412 with D28114, inet6 packets-per-second",
-                        [4_861_204.0, 4_838_977.0, 4_870_655.0, 4_849_310.0, 4_858_426.0],
-                    ),
-                ],
-            ),
-            (
-                "Machine B: PC Engines APU2D4 (4 cores AMD GX-412TC at 1 GHz)\n\
-                 \x20 - 3 Intel i210AT Gigabit Ethernet ports\n\
-                 \x20 - 2000 flows of smallest UDP packets (64-byte frames)\n\
-                 \x20 - Traffic load at 1.488 Mpps (Gigabit line-rate)\n\nIPv4:",
-                &[
-                    (
-                        "r367412, inet4 packets-per-second",
-                        [638_412.0, 641_905.0, 644_733.0, 636_280.0, 640_357.0],
-                    ),
-                    (
-                        "r367412 with D28114, inet4 packets-per-second",
-                        [801_126.0, 795_842.0, 797_310.0, 792_655.0, 799_208.0],
-                    ),
-                ],
-            ),
-            (
-                "IPv6:",
-                &[
-                    (
-                        "r367412, inet6 packets-per-second",
-                        [706_391.0, 712_048.0, 698_725.0, 704_816.0, 709_530.0],
-                    ),
-                    (
-                        "r367412 with D28114, inet6 packets-per-second",
-                        [709_934.0, 701_287.0, 714_862.0, 707_705.0, 711_093.0],
-                    ),
-                ],
-            ),
-        ],
-    },
 ];
 
 /// The page with a sentence at its place: `top`, `a1`, `b1`, `a2`, `b2`, `end`.
@@ -517,7 +447,7 @@ fn eighth_set() {
 #[test]
 fn ninth_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/ninth.txt"));
-    assert!(found >= 80 && blamed <= 2 && asked <= 1, "{found} {blamed} {asked}");
+    assert!(found >= 81 && blamed <= 2 && asked <= 1, "{found} {blamed} {asked}");
 }
 
 /// A page of two machines, by somebody who had not seen the rules: at first sight 36 of 50 wrong ones were
@@ -528,12 +458,12 @@ fn tenth_set() {
     assert!(found >= 48 && blamed == 0 && asked <= 2, "{found} {blamed} {asked}");
 }
 
-/// Two machines whose headings stand above the blocks of both families, by another author who had not seen
-/// the rules: at first sight 39 of 59 wrong ones are found, and 13 of 61 right ones called wrong.
+/// A page of "Machine A" and "Machine B" with 59 wrong and 61 right sentences, by somebody who had not seen the
+/// rules: at first sight 39 were found and 13 called wrong, most of them for the blocks of the other machine.
 #[test]
-fn eleventh_set() {
-    let (found, blamed, asked) = measured(include_str!("unseen/eleventh.txt"));
-    assert!(found >= 39 && blamed <= 13 && asked <= 9, "{found} {blamed} {asked}");
+fn eleventh_page() {
+    let (found, blamed, asked, _) = told_of(include_str!("unseen/eleventh.txt"));
+    assert!(found >= 51 && blamed == 0 && asked <= 8, "{found} {blamed} {asked}");
 }
 
 /// A set that somebody wrote without sight of the rules: `FWDLAB_BLIND_SET=FILE`. It fails below 90 % of the

@@ -77,7 +77,7 @@ fn fraction(lower: &str) -> Option<Percent> {
     let is_share = matches!(article.as_str(), "a" | "one")
         && (before == "by"
             || before == "than"
-            || words.get(index + 1).is_some_and(|(_, w)| w == "of"));
+            || words.get(index + 1).is_none_or(|(_, w)| w == "of"));
     let is_change = !matches!(stance, Stance::Silent | Stance::Mixed);
     let previous = &words[..index - 1];
     (is_share && is_change && (parts > 2.0 || is_up_by_half)).then(|| Percent {

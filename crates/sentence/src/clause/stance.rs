@@ -122,10 +122,12 @@ fn is_of_a_burden(words: &[(usize, String)], index: usize) -> bool {
             .all(|k| !is_rate(at(index + k)) && !matches!(at(index + k), "by" | "of" | "is" | "a"))
     });
     let is_subject =
-        (1..=5).filter_map(|n| index.checked_sub(n)).find(|i| is_burden(*i)).is_some_and(|i| {
+        (1..=7).filter_map(|n| index.checked_sub(n)).find(|i| is_burden(*i)).is_some_and(|i| {
             let before = i.checked_sub(1).map_or("", at);
-            let is_noun = matches!(before, "the" | "its" | "a" | "this" | "their" | "per")
-                || at(i + 1) == "of";
+            let is_noun = matches!(
+                before,
+                "the" | "its" | "a" | "this" | "their" | "per" | "per-packet" | "per-frame"
+            ) || at(i + 1) == "of";
             is_noun && (i + 1..index).all(|k| !is_rate(at(k)))
         });
     is_object || is_subject
@@ -189,6 +191,7 @@ pub(super) fn is_negated(words: &[(usize, String)], index: usize) -> bool {
     let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
     let is_light = |i: usize| {
         LIGHT.contains(&at(i))
+            || crate::vocabulary::is_machine(at(i))
             || at(i).ends_with("ly")
             || fwdlab_netbenches::name::family_word(at(i)).is_some()
     };

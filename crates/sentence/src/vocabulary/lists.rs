@@ -23,7 +23,7 @@ pub(super) const VERBS: [(Sense, &str); 4] = [
     ),
     (
         Sense::Good,
-        "aid benefit dominate eclipse excel flourish help outdo:outdid,outdone outpace outperform \
+        "aid benefit favor favour dominate eclipse excel flourish help outdo:outdid,outdone outpace outperform \
          outrun:outran outclass outshine:outshone outstrip overtake prosper propel surpass \
          trounce trump turbocharge profit reward shine:shone thrive win:won",
     ),
@@ -115,7 +115,7 @@ pub(super) const PHRASES: [(Sense, &str); 7] = [
          too close to call|hard to tell|hard to tell apart|stay ~ flat|no different|nothing to see|\
          not much to see|little to see|not much in it|nothing to choose|make no odds|level off|go unnoticed|\
          pass unnoticed|make no dent|leave ~ alone|leave ~ as it was|not move the needle|barely move the needle|hardly move the needle|\
-         shrug off|not care|nothing happen|side by side",
+         shrug off|not care|nothing ~ happen|side by side",
     ),
     (
         Sense::Free,
