@@ -5,6 +5,7 @@ use std::path::Path;
 use fwdlab_agent::task::{GuestTester, Task};
 use fwdlab_experiment::Variant;
 use fwdlab_experiment::inputs;
+use fwdlab_kernel::Kernel;
 use fwdlab_topology::{NFTABLES, RuleSet, translation};
 
 use crate::VmError;
@@ -12,7 +13,6 @@ use crate::captures::Replayed;
 use crate::config::{self, Needs};
 use crate::freebsd::{self, Entry, Guest, WORDS};
 use crate::initramfs::Base;
-use crate::kernel::Kernel;
 use crate::qemu::Start;
 use crate::settings::{Booted, GuestSystem, VmMachine, VmVariant};
 
@@ -52,7 +52,7 @@ impl Boot {
         needs: Needs<'_>,
     ) -> Result<Self, VmError> {
         let kernel = Kernel::find(&vm.kernel, vm.modules.as_deref(), base)?;
-        let is_freebsd = freebsd::is_kernel(&kernel.image);
+        let is_freebsd = fwdlab_kernel::freebsd::is_kernel(&kernel.image);
         check_words(variant, vm, machine, &kernel, is_freebsd)?;
         let system = if is_freebsd {
             let files = (kernel.image.as_path(), kernel.modules.as_deref());

@@ -9,6 +9,7 @@ use fwdlab_agent::channel::{Counted, ProfileCounts};
 use fwdlab_agent::task::{GuestClock, GuestTester, Task, TaskSessions};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
 use fwdlab_experiment::{Experiment, Traffic, Variant};
+use fwdlab_kernel::KernelError;
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{CONSOLE_DIR, Family, Measured};
 use fwdlab_topology::NFTABLES;
@@ -125,8 +126,8 @@ impl Boots {
     }
 
     fn boot(&self, variant: &Variant) -> Result<&Boot, VmError> {
-        let missing = || VmError::NoKernel { kernel: PathBuf::from(&variant.name) };
-        self.boots.get(&variant.name).ok_or_else(missing)
+        let missing = || KernelError::NoKernel { kernel: PathBuf::from(&variant.name) };
+        Ok(self.boots.get(&variant.name).ok_or_else(missing)?)
     }
 
     /// The trial's counts, with a doubt about the clock where there is one.

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use fwdlab_device::DoctorFinding;
 
-use crate::freebsd::{self, KernelFile};
-use crate::{KernelAtHand, intact, kernels_at_hand, try_kvm};
+use fwdlab_kernel::freebsd::{self, KernelFile};
+use fwdlab_kernel::{KernelAtHand, check, kernels_at_hand};
+
+use crate::try_kvm;
 
 /// Where experiment files are kept, from where people start the program.
 const PLACES: [&str; 2] = ["examples", "."];
@@ -50,7 +52,7 @@ fn freebsd_at_hand(base: &Path) -> Vec<FreeBsdAtHand> {
 
 fn examined(path: &Path, root: Option<&Path>) -> FreeBsdAtHand {
     let name = path.display().to_string();
-    let kernel = match intact::check(path).and_then(|()| KernelFile::read(path)) {
+    let kernel = match check(path).and_then(|()| KernelFile::read(path)) {
         Ok(kernel) => kernel,
         Err(error) => return FreeBsdAtHand { words: error.to_string(), ..Default::default() },
     };
@@ -130,7 +132,7 @@ fn guests(kernels: &[(&str, KernelAtHand)]) -> DoctorFinding {
 
 /// Why an image that is there cannot be booted.
 fn fault(kernel: &KernelAtHand) -> Option<String> {
-    let found = intact::check(&kernel.image).err().filter(|error| !error.is_of_files());
+    let found = check(&kernel.image).err().filter(|error| !error.is_of_files());
     found.map(|error| error.to_string())
 }
 

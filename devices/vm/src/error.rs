@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fwdlab_kernel::KernelError;
+
 /// An error of the `vm` device.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -17,85 +19,9 @@ pub enum VmError {
         /// What the system said.
         source: io::Error,
     },
-    /// There is no such kernel.
-    #[error(
-        "there is no kernel {kernel}, and none of that release is installed; name an image, the \
-         directory of an unpacked package, or a .deb file (`fwdlab doctor` says how to get one)"
-    )]
-    NoKernel {
-        /// Where it was looked for.
-        kernel: PathBuf,
-    },
-    /// A file that is no kernel.
-    #[error(
-        "{path} is no kernel: {why}; name a bzImage or vmlinuz file of Linux, or FreeBSD's kernel"
-    )]
-    NoKernelFile {
-        /// The file.
-        path: PathBuf,
-        /// What it is.
-        why: String,
-    },
-    /// A file whose end is missing.
-    #[error(
-        "{path} is cut short: it has {is} bytes of {wanted}; copy it again, and compare both with sha256sum"
-    )]
-    CutShort {
-        /// The file.
-        path: PathBuf,
-        /// Its length.
-        is: u64,
-        /// What its headers say.
-        wanted: u64,
-    },
-    /// A kernel with a hole in its code.
-    #[error(
-        "{path} is damaged: {length} bytes of its code, from {at} on, are zero; copy it again, and \
-         compare both with sha256sum"
-    )]
-    Hole {
-        /// The file.
-        path: PathBuf,
-        /// Where, in bytes from the file's beginning.
-        at: u64,
-        /// How many.
-        length: u64,
-    },
-    /// A root image that no guest can mount.
-    #[error(
-        "the root image {path} {why}; copy it again (sha256sum tells), or make it anew with \
-         examples/freebsd.sh"
-    )]
-    BadRoot {
-        /// The image.
-        path: PathBuf,
-        /// What is wrong, as the words after its name.
-        why: String,
-    },
-    /// A directory without a kernel.
-    #[error(
-        "{dir} holds no kernel image: wanted boot/vmlinuz-RELEASE; unpack a package into it with \
-         dpkg-deb -x"
-    )]
-    NoImage {
-        /// The directory.
-        dir: PathBuf,
-    },
-    /// A package without a kernel.
-    #[error(
-        "{package} holds no kernel image: name the linux-image package, not that of headers, of debug \
-         symbols or of libc"
-    )]
-    NotOfAKernel {
-        /// The package.
-        package: PathBuf,
-    },
-    /// A tree of sources in which nothing was built.
-    #[error("{dir} holds kernel sources and no kernel: run `make bzImage modules` in it")]
-    NotBuilt {
-        /// The directory.
-        dir: PathBuf,
-    },
+    /// The kernel, its modules or its root.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
     /// The kernel was configured without something that is needed.
     #[error(
         "the kernel configured by {config} cannot be measured: {lacks}; `{enable}` in its tree sets them, then build it again"
@@ -107,28 +33,6 @@ pub enum VmError {
         lacks: String,
         /// The command that sets them.
         enable: String,
-    },
-    /// A directory with more than one kernel.
-    #[error("{a} and {b} are both kernels; name one of them")]
-    ManyImages {
-        /// One image.
-        a: PathBuf,
-        /// Another one.
-        b: PathBuf,
-    },
-    /// The directory of modules is not there.
-    #[error("there is no directory of modules {dir}; wanted .../lib/modules/RELEASE")]
-    NoModules {
-        /// Where it was looked for.
-        dir: PathBuf,
-    },
-    /// A module that cannot be used.
-    #[error("module {path} cannot be used: {why}")]
-    Module {
-        /// The module's file.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
     },
     /// A file that was to run in the guest and cannot.
     #[error("{path} cannot run in the guest: {why}")]
@@ -182,14 +86,6 @@ pub enum VmError {
     )]
     State {
         /// What went wrong.
-        why: String,
-    },
-    /// A file that looks like a FreeBSD kernel and cannot be read as one.
-    #[error("{path} is no FreeBSD kernel: {why}")]
-    NotAKernel {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
         why: String,
     },
     /// The kernel is to be started at an entry that it does not have.
@@ -353,18 +249,13 @@ pub enum VmError {
 }
 
 impl VmError {
-    /// Whether the system refused a file, so that nothing is known of what is in it.
-    pub(super) fn is_of_files(&self) -> bool {
-        matches!(self, Self::File { .. })
-    }
-
     /// The key of the experiment that is to blame for what a variant cannot be set up with.
     pub(super) fn key(&self) -> &'static str {
         match self {
-            Self::NoRoot { .. } | Self::BadRoot { .. } => "root",
+            Self::NoRoot { .. } | Self::Kernel(KernelError::BadRoot { .. }) => "root",
             Self::NotStartable { .. } => "start",
-            Self::NoModules { .. } => "modules",
-            Self::Module { .. } | Self::WithoutAlgorithms { .. } => "load",
+            Self::Kernel(KernelError::NoModules { .. }) => "modules",
+            Self::Kernel(KernelError::Module { .. }) | Self::WithoutAlgorithms { .. } => "load",
             Self::CommandLine { .. } => "cmdline",
             Self::OtherGuest { .. } => "guest",
             _ => "kernel",

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::beginning::Beginning;
-use super::freebsd::{self, Board};
+use super::freebsd::Board;
 use super::qemu::{Accelerator, Machine, Start};
 use fwdlab_agent::task::GuestClock;
 
@@ -47,7 +47,7 @@ fn open() -> Result<(), String> {
 /// Why it does not work.
 pub(super) fn try_boot(launcher: &Path, image: &Path) -> Result<(), String> {
     open()?;
-    let is_freebsd = freebsd::is_kernel(image);
+    let is_freebsd = fwdlab_kernel::freebsd::is_kernel(image);
     let machine = Machine {
         launcher,
         image,

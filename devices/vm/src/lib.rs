@@ -27,12 +27,9 @@ mod error;
 mod follow;
 mod freebsd;
 mod initramfs;
-mod intact;
-mod kernel;
 mod kind;
 mod kvm;
 mod memory;
-mod modules;
 mod monitor;
 mod pktgen;
 mod program;
@@ -41,18 +38,15 @@ mod sessions;
 mod settings;
 mod state;
 mod task;
-mod tree;
 
 pub use error::VmError;
-pub use kernel::{KernelAtHand, kernels_at_hand};
+pub use fwdlab_kernel::{KernelAtHand, kernels_at_hand};
 pub use kind::Vm;
 pub use kvm::try_kvm;
 
 /// Reads everything that is ever read of an ELF file, and forgets it: for the fuzzer.
 #[doc(hidden)]
 pub fn read_elf(bytes: &[u8]) {
-    let path = std::path::Path::new("x");
-    let _ = modules::depends(bytes, path);
-    let _ = program::read(bytes, path);
-    let _ = freebsd::read_kernel(bytes, path);
+    fwdlab_kernel::read_elf(bytes);
+    let _ = program::read(bytes, std::path::Path::new("x"));
 }

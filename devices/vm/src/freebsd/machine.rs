@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use super::root;
+use fwdlab_kernel::freebsd::QCOW2;
+
 use super::tunables::besides;
 
 /// The machine that is emulated.
@@ -71,5 +72,5 @@ fn is_qcow2(path: &Path) -> bool {
     use std::io::Read;
     let mut start = [0; 4];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && start == *root::QCOW2
+    read.is_ok() && start == *QCOW2
 }

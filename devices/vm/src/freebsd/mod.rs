@@ -7,12 +7,9 @@
 
 pub(crate) mod entry;
 mod frames;
-mod image;
 mod iso;
-mod loader;
 mod machine;
 mod profile;
-mod root;
 pub(crate) mod rules;
 mod script;
 mod sessions;
@@ -24,14 +21,12 @@ use std::path::{Path, PathBuf};
 use fwdlab_agent::task::{GuestClock, Task};
 use fwdlab_experiment::{Variant, inputs};
 use fwdlab_guard::input;
+use fwdlab_kernel::freebsd::{self as kernels, KernelFile};
 use fwdlab_traffic::Recording;
 
 pub use self::entry::Entry;
-pub(super) use self::image::{KernelFile, has_direct_start};
-pub(super) use self::loader::read_kernel;
 pub(super) use self::machine::{Board, arguments};
 pub(super) use self::profile::Sampler;
-pub(super) use self::root::check as check_root;
 pub(super) use self::rules::{Rules, WORDS};
 pub(super) use self::script::{CHOICES, THROUGH_THE_DEVICE};
 
@@ -87,7 +82,7 @@ impl Guest {
         }
         match &root {
             Some(root) if !root.is_file() => return Err(VmError::NoRoot { path: root.clone() }),
-            Some(root) => root::check(root)?,
+            Some(root) => kernels::check_root(root)?,
             None if !file.holds_root => return Err(VmError::RootWanted { path }),
             _ => {}
         }
@@ -167,7 +162,7 @@ impl Guest {
     pub(super) fn loaded(&self, image: &Path, more: &str) -> Result<Option<Vec<u8>>, VmError> {
         match self.entry {
             Entry::Direct => Ok(None),
-            Entry::Loader => loader::loaded(image, more).map(Some),
+            Entry::Loader => Ok(Some(kernels::loaded(image, more)?)),
         }
     }
 
@@ -178,14 +173,6 @@ impl Guest {
             _ => Board::Q35,
         }
     }
-}
-
-/// Whether the file is a FreeBSD kernel.
-pub(super) fn is_kernel(path: &Path) -> bool {
-    use std::io::Read;
-    let mut start = [0; 8];
-    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && image::is_freebsd(&start)
 }
 
 /// The kernel's directory, or the directory `modules` in it, if modules lie there.

@@ -9,9 +9,9 @@ use std::time::Duration;
 use fwdlab_agent::channel::ProfileCounts;
 use fwdlab_agent::symbols::Symbols;
 use fwdlab_guard::Scratch;
+use fwdlab_kernel::freebsd;
 use serde_json::json;
 
-use super::image;
 use crate::VmError;
 use crate::monitor::{self, Monitor};
 
@@ -40,7 +40,7 @@ impl Sampler {
     pub(crate) fn new(kernel: &Path, pause: Duration) -> Result<Self, VmError> {
         let place = Scratch::new().map_err(VmError::file("make", Path::new("a directory")))?;
         Ok(Self {
-            symbols: Symbols::new(image::functions(kernel)?),
+            symbols: Symbols::new(freebsd::functions(kernel)?),
             socket: place.path().join("monitor"),
             _place: place,
             monitor: None,

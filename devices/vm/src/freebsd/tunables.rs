@@ -2,7 +2,7 @@
 //! loader.conf(5), and options (`-v`). A kernel takes any word in silence, so each is checked before
 //! it boots and read back from it.
 
-use super::loader::FLAGS;
+use fwdlab_kernel::freebsd::FLAGS;
 
 /// Longest name and value that a kernel keeps (`KENV_MNAMELEN`, `KENV_MVALLEN`).
 const LONGEST: usize = 127;

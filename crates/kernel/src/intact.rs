@@ -5,7 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
-use crate::VmError;
+use crate::KernelError;
 use crate::freebsd;
 
 /// So much of a file is looked at: more than every header that is asked for, and a sector.
@@ -53,19 +53,20 @@ const STRANGERS: [(&[u8], &str); 8] = [
 ///
 /// # Errors
 /// It is something else, or its end is missing.
-pub(super) fn check(path: &Path) -> Result<(), VmError> {
+pub fn check(path: &Path) -> Result<(), KernelError> {
     let mut head = Vec::new();
     let read = |file: File| file.take(HEAD).read_to_end(&mut head);
     let opened = fwdlab_guard::input::named(path, u64::MAX);
-    let mut file = opened.map_err(VmError::file("read", path))?;
-    file.try_clone().and_then(read).map_err(VmError::file("read", path))?;
-    let is = file.seek(SeekFrom::End(0)).map_err(VmError::file("read", path))?;
-    let refused = |why: &str| VmError::NoKernelFile { path: path.to_owned(), why: why.to_owned() };
+    let mut file = opened.map_err(KernelError::file("read", path))?;
+    file.try_clone().and_then(read).map_err(KernelError::file("read", path))?;
+    let is = file.seek(SeekFrom::End(0)).map_err(KernelError::file("read", path))?;
+    let refused =
+        |why: &str| KernelError::NoKernelFile { path: path.to_owned(), why: why.to_owned() };
     let is_elf = head.starts_with(b"\x7fELF");
     let wanted = if is_elf { of_elf(&head) } else { of_bzimage(&head) };
     let wanted = wanted.ok_or_else(|| refused(stranger(&head)))?;
     if is < wanted {
-        return Err(VmError::CutShort { path: path.to_owned(), is, wanted });
+        return Err(KernelError::CutShort { path: path.to_owned(), is, wanted });
     }
     match is_elf {
         true => is_elf_of_kernel(&head, path).map_err(refused),

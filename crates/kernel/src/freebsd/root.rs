@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use crate::VmError;
+use crate::KernelError;
 
 /// How a qcow2 image begins.
-pub(super) const QCOW2: &[u8] = b"QFI\xfb";
+pub const QCOW2: &[u8] = b"QFI\xfb";
 
 /// Its header, offsets in bytes; numbers have the greatest byte first.
 mod qcow2 {
@@ -45,10 +45,13 @@ const GPT_COPY: Range<usize> = 32..40;
 const SECTOR: u64 = 512;
 
 /// Whether the image can be mounted as far as its tables tell.
-pub(crate) fn check(path: &Path) -> Result<(), VmError> {
+///
+/// # Errors
+/// It cannot be read, or cannot be mounted.
+pub fn check(path: &Path) -> Result<(), KernelError> {
     let opened = fwdlab_guard::input::named(path, u64::MAX);
-    let file = opened.map_err(VmError::file("read", path))?;
-    let is = file.metadata().map_err(VmError::file("read", path))?.len();
+    let file = opened.map_err(KernelError::file("read", path))?;
+    let is = file.metadata().map_err(KernelError::file("read", path))?.len();
     let image = Image { file, is };
     let wanted = image.wanted();
     let why = match wanted {
@@ -61,7 +64,7 @@ pub(crate) fn check(path: &Path) -> Result<(), VmError> {
             "is neither a qcow2 image nor a raw disk with UFS or a table of partitions".to_owned()
         }
     };
-    Err(VmError::BadRoot { path: path.to_owned(), why })
+    Err(KernelError::BadRoot { path: path.to_owned(), why })
 }
 
 struct Image {
