@@ -14,9 +14,11 @@ mod capture;
 pub mod channel;
 mod deaf;
 mod launch;
+mod makers;
 mod network;
 pub mod order;
 mod pktgen;
+mod pktgen_file;
 mod ports;
 mod profile;
 mod serve;
@@ -32,6 +34,8 @@ mod wall;
 mod why;
 
 pub use launch::launch;
+pub use makers::trafgen;
+pub use pktgen_file::{Refusal, sendable as pktgen_sends};
 pub use serve::serve;
 use why::{Result, words};
 

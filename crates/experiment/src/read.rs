@@ -15,8 +15,9 @@ use super::problem::{Complaint, Complaints};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::syntax;
 use super::{
-    Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes, able,
-    check, churn, convergence, inputs, measures, mesh, parts, quantity, sessions, streams,
+    Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes,
+    Traffic, able, check, churn, convergence, inputs, measures, mesh, parts, quantity, sessions,
+    streams,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -212,6 +213,23 @@ impl Experiment {
             if let Some(complaint) = value.as_str().and_then(&complaint) {
                 complaints.add(&at, &field, complaint);
             }
+        }
+        complaints.into_problems(&self.path)
+    }
+
+    /// What is wrong with whole traffics, for who knows more than the file says: each complaint with the key
+    /// that it points at, or else at the destinations.
+    pub fn complaints_about_traffics(
+        &self,
+        complaint: impl Fn(&Traffic) -> Option<(&'static str, Complaint)>,
+    ) -> Option<Problems> {
+        let mut complaints = Complaints::new(&self.text);
+        let (tree, _) = DeTable::parse_recoverable(&self.text);
+        let mut top = Section::new("", 0..0, tree.get_ref());
+        for (traffic, place) in parts::read_traffics(&mut top, &mut Complaints::new(&self.text)) {
+            let Some((key, complaint)) = complaint(&traffic) else { continue };
+            let (at, field) = place.key_or_ends(key);
+            complaints.add(at, field, complaint);
         }
         complaints.into_problems(&self.path)
     }
