@@ -333,7 +333,7 @@ fn turned(chart: &Chart, columns: usize) -> Option<f64> {
     let names = || chart.traffics.iter().flat_map(|one| &one.series).map(|own| &*own.variant);
     let is_turned = names().any(|name| name_lines(name, columns).is_empty());
     let longest = names().map(|name| name.chars().count()).max().unwrap_or(0).min(LONGEST_NAME);
-    is_turned.then(|| (longest as f64 * CHARACTER - 20.0).max(0.0))
+    is_turned.then(|| (longest as f64 * CHARACTER - 8.0).max(0.0))
 }
 
 /// A name on one line or on two; nothing where it does not fit.
