@@ -107,3 +107,32 @@ fn the_page_works_in_a_browser() {
         );
     }
 }
+
+/// Names of a patched image were cut to `r368606D274`, so that its versions looked the same.
+#[test]
+fn revisions_are_whole_where_there_is_room() {
+    let Some(browser) = chromium() else {
+        eprintln!("SKIPPED revisions_are_whole_where_there_is_room: there is no chromium");
+        return;
+    };
+    let of = |count: u32| {
+        let points = (0..count).map(|at| Point {
+            revision: format!("r368606D27401v{}", 10 + at),
+            ..point("one", at, 1e6)
+        });
+        let dir = tempfile::tempdir().unwrap();
+        let page = render::html(&find(points, &[], &Options::default()), dir.path()).unwrap();
+        let names = "document.title = [...document.querySelectorAll('svg text')].map((t) => \
+                     t.textContent).filter((t) => t.startsWith('r3')).join(' ')";
+        let page = page.replace("</body>", &format!("<script>{names}</script></body>"));
+        let file = dir.path().join("history.html");
+        std::fs::write(&file, page).unwrap();
+        title(browser, &file, 1400)
+    };
+    let (Some(few), Some(many)) = (of(2), of(400)) else {
+        eprintln!("SKIPPED revisions_are_whole_where_there_is_room: {browser} does not run here");
+        return;
+    };
+    assert_eq!(few, "r368606D27401v10 r368606D27401v11");
+    assert!(many.contains('…') && !many.contains("r368606D27401v10 "), "{many}");
+}

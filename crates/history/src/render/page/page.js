@@ -92,12 +92,15 @@
       svg.append(draw("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, round(value)));
     }
     const every = Math.max(1, Math.ceil(points.length / ((width - left) / 90)));
+    // whole names where there is room: two images of a patch begin alike
+    const room = points.length > 1 ? Math.max(11, Math.floor((step * every) / 7)) : 24;
+    const short = (name) => (name.length > room ? name.slice(0, room - 1) + "…" : name);
     points.forEach((p, i) => {
       if (i % every === 0) {
         const anchor = x(i) > width - 40 ? "end" : x(i) < left + 20 ? "start" : "middle";
         const at = { end: width - right, start: left, middle: x(i) }[anchor];
         const place = { x: at, y: height - bottom + 18, "text-anchor": anchor };
-        svg.append(draw("text", place, String(p.revision).slice(0, 11)));
+        svg.append(draw("text", place, short(String(p.revision))));
       }
     });
 
