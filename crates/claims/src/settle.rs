@@ -97,12 +97,9 @@ fn fault(
             "{received} frames came back, but none within a counting interval: make the trial longer"
         ));
     }
-    let unproven = set.iter().find(|(word, wanted)| {
-        measured.proof.get(*word).is_none_or(|found| !is_proof(wanted, found))
-    });
-    unproven.map(|(word, wanted)| {
-        let found = measured.proof.get(word).map_or("nothing", String::as_str);
-        format!("{word} was set to {wanted}, but the device answers {found}")
+    set.iter().find_map(|(word, wanted)| match measured.proof.get(word) {
+        Some(found) => refuted(word, wanted, found),
+        None => Some(unproven(word, wanted, "nothing")),
     })
 }
 
@@ -121,6 +118,16 @@ fn suspects(set: &BTreeMap<String, String>) -> String {
     let words: Vec<String> = set.iter().take(MOST).map(shown).collect();
     let more = if set.len() > MOST { ", ..." } else { "" };
     format!(", and what the variant sets ({}{more})", words.join(", "))
+}
+
+/// What is wrong where the device answers something else than the control word was set to.
+pub fn refuted(word: &str, wanted: &str, found: &str) -> Option<String> {
+    (!is_proof(wanted, found)).then(|| unproven(word, wanted, found))
+}
+
+fn unproven(word: &str, wanted: &str, found: &str) -> String {
+    let [wanted, found] = [wanted, found].map(fwdlab_guard::words::one_line);
+    format!("{word} was set to {wanted}, but the device answers {found}")
 }
 
 /// Two counts of the same frames that do not agree as exactly as the ledger demands.

@@ -166,6 +166,38 @@ fn no_guest_outlives_fwdlab_even_when_it_is_killed() {
     wait_for(|| (!process.exists()).then_some(())).expect("the guest ended with fwdlab");
 }
 
+/// QEMU, dpkg-deb and whatever a guest is handed see nothing of what the caller's shell holds.
+#[test]
+fn nothing_of_the_callers_environment_reaches_a_guest() {
+    // Its payload is a file of fwdlab's, which may be read as long as that runs.
+    let lab = Lab::with_qemu(
+        "env >given; for word; do printf '%s\\n' \"$word\" >>given; \
+         case $word in /proc/*) cat \"$word\" >>given;; esac; done; exit 1",
+    );
+    let with_canary = || {
+        let mut command = lab.command();
+        command.env("CANARY", "sings").env("HOME", "/sings").env("QEMU_AUDIO_DRV", "sings");
+        command.output().expect("the binary starts")
+    };
+    let output = with_canary();
+    let given = fs::read(lab.dir.path().join("given")).expect("QEMU was started");
+    let has = |word: &[u8]| given.windows(word.len()).any(|bytes| bytes == word);
+    assert!(has(b"PATH=") && has(b"-initrd"), "{}", words(&output));
+    assert!(has(b"070701") || has(b"070702"), "the payload was not looked at");
+    assert!(!has(b"sings"), "{}", words(&output));
+
+    let stand_in = lab.dir.path().join("dpkg-deb");
+    fs::write(&stand_in, "#!/bin/sh\nenv >unpacked.env\nexit 1\n").expect("writable");
+    fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).expect("our own file");
+    fs::write(lab.dir.path().join("linux-image-6.1.0_1_amd64.deb"), "no package")
+        .expect("writable");
+    lab.write(&experiment(Path::new("linux-image-6.1.0_1_amd64.deb")));
+    let output = with_canary();
+    assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+    let given = fs::read_to_string(lab.dir.path().join("unpacked.env")).expect("it was started");
+    assert!(given.contains("PATH=") && !given.contains("sings"), "{given}");
+}
+
 /// The process that stands for the guest, once it runs and has left its number in a file.
 fn guest_of(lab: &Lab) -> PathBuf {
     let file = lab.dir.path().join("pid");
@@ -254,6 +286,19 @@ fn a_kernel_that_is_not_there_is_said_before_anything_runs() {
     assert_eq!(output.status.code(), Some(2));
     assert!(words(&output).contains("there is no kernel kernels/9.9"), "{}", words(&output));
     assert!(!lab.dir.path().join("results").exists(), "nothing was begun");
+}
+
+/// It was said at the line of `kernel`.
+#[test]
+fn rules_that_are_not_there_are_said_at_their_line() {
+    let lab = Lab::with_qemu("exit 1");
+    let text = experiment(Path::new("vmlinuz"));
+    lab.write(&text.replace("name = \"b\"", "name = \"b\"\nset = { nftables = \"none.nft\" }"));
+    let output = lab.run();
+    assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+    let wanted = "short.toml:15: variant \"b\" cannot be set up, and nothing was measured: ";
+    assert!(words(&output).contains(wanted), "{}", words(&output));
+    assert!(words(&output).contains("nftables rules"), "{}", words(&output));
 }
 
 /// The kernel of `examples/kernels.sh`, or why the test cannot run.

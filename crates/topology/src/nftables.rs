@@ -56,7 +56,7 @@ impl RuleSet {
         }?;
         if includes(&text) {
             let what = match self {
-                Self::Inline(_) => "the rules".to_owned(),
+                Self::Inline(_) => "the nftables rules".to_owned(),
                 Self::File(file) => place(file).display().to_string(),
             };
             return Err(TopologyError::Include { what });

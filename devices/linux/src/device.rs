@@ -148,21 +148,22 @@ impl Device for Namespaces {
     }
 
     /// Makes what runs in a trial, too: programs and sockets are refused only then.
-    fn preflight(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<(), DeviceError> {
+    fn preflight(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
         self.set_up(variant)?;
+        let mut answers = Proof::new();
         let experiment = Arc::clone(&self.experiment);
         for traffic in &experiment.traffics {
             let (settings, wanted) = self.applied.clone().unwrap_or_default();
             let request = Request { experiment: &experiment, variant, traffic };
             if traffic.streams.is_some() {
-                self.proof(&request, &settings, &wanted, None).map(drop)?;
+                answers.extend(self.proof(&request, &settings, &wanted, None)?);
                 continue;
             }
             let kind = self.kind(traffic, &settings);
             let shared = shared_map()?;
-            self.stand(&request, kind, &shared, (&settings, &wanted)).map(drop)?;
+            answers.extend(self.stand(&request, kind, &shared, (&settings, &wanted))?.proof);
         }
-        Ok(())
+        Ok(answers)
     }
 
     fn measure(

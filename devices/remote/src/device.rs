@@ -250,8 +250,8 @@ impl Device for Machines {
     }
 
     /// Each trial sets up and proves anyway, and what breaks belongs into the journal.
-    fn preflight(&mut self, _: &Variant, _: &mut Watch<'_>) -> Result<(), DeviceError> {
-        Ok(())
+    fn preflight(&mut self, _: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
+        Ok(Proof::new())
     }
 
     fn warm_up(&mut self, trial: &Request<'_>, watch: &mut Watch<'_>) -> Result<(), DeviceError> {

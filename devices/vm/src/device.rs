@@ -347,22 +347,27 @@ impl Device for Boots {
     /// A boot that ends where frames would be sent, of the first variant of its kind. A table of
     /// many routes takes a guest minutes to write and is the same in every variant, so only its
     /// first routes are.
-    fn preflight(&mut self, variant: &Variant, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
+    fn preflight(
+        &mut self,
+        variant: &Variant,
+        watch: &mut Watch<'_>,
+    ) -> Result<Proof, DeviceError> {
         let experiment = Arc::clone(&self.experiment);
-        let Some(traffic) = experiment.traffics.first() else { return Ok(()) };
+        let Some(traffic) = experiment.traffics.first() else { return Ok(Proof::new()) };
         if tried_by(&experiment, variant) != variant.name {
-            return Ok(());
+            return Ok(Proof::new());
         }
         let request = Request { experiment: &experiment, variant, traffic };
         let mut task = Task { is_rehearsal: true, ..self.task(&request) };
         task.routes.truncate(ROUTES_REHEARSED);
         let image = self.boot(variant)?.kernel.image.display().to_string();
-        self.follow(&request, task, watch).map(drop).map_err(|error| match error {
-            DeviceError::Setup(fault) | DeviceError::Trial(fault) => {
-                DeviceError::setup(blamed(&fault.to_string(), &image, variant))
+        match self.follow(&request, task, watch) {
+            Ok(_) => Ok(Proof::new()),
+            Err(DeviceError::Setup(fault) | DeviceError::Trial(fault)) => {
+                Err(DeviceError::setup(blamed(&fault.to_string(), &image, variant)))
             }
-            other => other,
-        })
+            Err(other) => Err(other),
+        }
     }
 
     /// A block that boots each variant once sends all of its traffics before the next.
