@@ -52,6 +52,52 @@ fn second_report_is_the_same_byte_for_byte() {
     assert_eq!(derived(&Results::read(dir.path()).unwrap()), vec![]);
 }
 
+/// A grid over frame lengths had "Simple IMIX" on its right, too.
+#[test]
+fn throughput_of_a_mix_is_said_beside_rates_of_smallest_frames_only() {
+    let graph = |results: Results| {
+        let (dir, results) = directory(results);
+        write(dir.path(), &results).unwrap();
+        fs::read_to_string(dir.path().join("graph.svg")).unwrap()
+    };
+    assert!(graph(example::published()).contains("Simple IMIX"));
+    let mut larger = example::published();
+    larger.trials[0].frame_bytes = 512;
+    assert!(!graph(larger).contains("IMIX"));
+}
+
+/// Experiments may not have such names; results of others may.
+#[test]
+fn series_whose_names_meet_have_files_of_their_own() {
+    let mut results = example::doubtful();
+    let renamed = |name: &str| {
+        match name {
+            "radix" => "a.b",
+            "modular" => "a",
+            "inet" => "c",
+            _ => "b.c",
+        }
+        .to_owned()
+    };
+    for trial in &mut results.trials {
+        (trial.variant, trial.traffic) = (renamed(&trial.variant), renamed(&trial.traffic));
+    }
+    let campaign = &mut results.campaign;
+    campaign.baseline = renamed(&campaign.baseline);
+    for name in campaign.variants.iter_mut().chain(&mut campaign.traffics) {
+        *name = renamed(name);
+    }
+    let (dir, results) = directory(results);
+    write(dir.path(), &results).unwrap();
+    let mut names: Vec<String> = bytes(&dir.path().join("netbenches"))
+        .into_iter()
+        .map(|(path, _)| path.rsplit_once('/').unwrap().1.to_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["a.b.b.c.pps", "a.b.c-2.pps", "a.b.c.pps", "a.c.pps"]);
+    assert_eq!(derived(&Results::read(dir.path()).unwrap()), vec![]);
+}
+
 #[test]
 fn three_lengths_of_frames_are_a_curve_and_two_traffics_are_none() {
     let (dir, results) = directory(example::with_lengths());
