@@ -34,6 +34,8 @@ const ROOTS: [&str; 2] = ["root.qcow2", "root.img"];
 struct FreeBsdAtHand {
     words: String,
     is_usable: bool,
+    /// Whether kernel and root are all there.
+    is_whole: bool,
 }
 
 /// The kernels in the directory `freebsd` below `base`.
@@ -77,15 +79,21 @@ fn examined(path: &Path, root: Option<&Path>) -> FreeBsdAtHand {
         missing => format!(" lacks {}", missing.join(", ")),
     };
     let fault = fault.map_or_else(String::new, |fault| format!(", but {fault}"));
-    let is_usable = lacks.is_empty() && fault.is_empty();
-    FreeBsdAtHand { words: format!("{name} ({ident}, {lookup}){lacks}{fault}"), is_usable }
+    let (is_usable, is_whole) = (lacks.is_empty() && fault.is_empty(), fault.is_empty());
+    FreeBsdAtHand {
+        words: format!("{name} ({ident}, {lookup}){lacks}{fault}"),
+        is_usable,
+        is_whole,
+    }
 }
 
 fn freebsd_guests(kernels: Vec<FreeBsdAtHand>) -> DoctorFinding {
     let detail = kernels.iter().map(|kernel| kernel.words.as_str()).collect::<Vec<_>>().join("; ");
     DoctorFinding {
         what: "FreeBSD kernels to boot",
-        present: kernels.iter().any(|kernel| kernel.is_usable),
+        // A damaged file beside a good one is somebody's next experiment.
+        present: kernels.iter().any(|kernel| kernel.is_usable)
+            && kernels.iter().all(|kernel| kernel.is_whole),
         detail: if detail.is_empty() { "none in examples/freebsd".to_owned() } else { detail },
         enables: "FreeBSD guests of device = \"vm\", examples/freebsd-modular-fib.toml",
         remedy: "examples/freebsd.sh gets a kernel and a root image; what a kernel lacks goes into \
@@ -190,6 +198,17 @@ mod tests {
         let finding = freebsd_guests(freebsd_at_hand(dir.path()));
         assert!(!finding.present, "{finding:?}");
         assert!(finding.detail.starts_with(&format!("{name} is no kernel: ")), "{finding:?}");
+    }
+
+    #[test]
+    fn a_damaged_kernel_beside_a_good_one_is_no_yes() {
+        let kernel =
+            |is_usable, is_whole| FreeBsdAtHand { words: "k".to_owned(), is_usable, is_whole };
+        let is_present = |kernels| freebsd_guests(kernels).present;
+        assert!(is_present(vec![kernel(true, true)]));
+        assert!(is_present(vec![kernel(true, true), kernel(false, true)]), "it lacks a part");
+        assert!(!is_present(vec![kernel(true, true), kernel(false, false)]));
+        assert!(!is_present(vec![kernel(false, true)]) && !is_present(vec![]));
     }
 
     #[test]

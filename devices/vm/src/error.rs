@@ -199,8 +199,8 @@ pub enum VmError {
     },
     /// The guest could not use its root.
     #[error(
-        "{why}; its root is {root}, and is damaged: copy it again (sha256sum tells), or make it anew with \
-         examples/freebsd.sh ({last}); its console is in {console}"
+        "{why}; its root is {root}, which is damaged or no base system: copy it again (sha256sum tells), or \
+         make it anew with examples/freebsd.sh ({last}); its console is in {console}"
     )]
     Root {
         /// The guest's words.

@@ -30,7 +30,8 @@ pub(super) enum Broken {
 const BOOTED: &str = "booted";
 
 /// How a guest says that it could not use its root, and its kernel that blocks of it cannot be read.
-const OF_ROOT: [&str; 2] = ["root image", "script ended early"];
+const OF_ROOT: [&str; 3] =
+    ["cannot mount the root image", "the root image has no", "script ended early"];
 const OF_DISK: [&str; 2] = ["vtbd1: hard error", "g_vfs_done():vtbd1"];
 
 impl Broken {
@@ -133,7 +134,10 @@ mod tests {
                 assert!(told.contains(part), "{part:?} in {told}");
             }
         }
-        let told = error(given_up(), "one\nlast\n");
-        assert!(!told.contains("images/root.qcow2"), "it is not to blame: {told}");
+        let no_module = "x.ko was looked for in /boot/kernel of the root image, which holds: pf.ko";
+        for broken in [given_up(), Broken::GaveUp(no_module.to_owned())] {
+            let told = error(broken, "one\nlast\n");
+            assert!(!told.contains("images/root.qcow2"), "it is not to blame: {told}");
+        }
     }
 }
