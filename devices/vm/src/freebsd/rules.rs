@@ -89,7 +89,7 @@ impl Rules {
             Self::Pf => &["prove pf sh -c \"pfctl -q -s rules 2>/dev/null\""],
             Self::Ipfw => &[
                 "prove ipfw sh -c \"ipfw list 2>/dev/null | grep -v ^65535\"",
-                "prove 'ipfw closing rule' sh -c \"ipfw list 2>/dev/null | grep ^65535\"",
+                "prove 'ipfw closing rule' sh -c \"ipfw list 2>/dev/null | grep ^65535 | tail -n 1\"",
             ],
         }
     }
