@@ -10,6 +10,14 @@
 //! with equal chance, and after four each of two variants ran before the other equally often. It also
 //! draws from the experiment file and the number of blocks, so that neither can be changed afterwards
 //! without another order.
+//!
+//! By rule 2 the orders of four blocks lean against each other. Where the machine has states that come and
+//! go with the trials (one that takes turns every four of them), the signs of the differences then do not
+//! fall like those of a coin, which is all that a test by signs or ranks asks for: 11 % of campaigns of six
+//! blocks named a winner that there was not. Rule 3 draws each block for itself, so that those tests hold
+//! whatever the machine does, a cold first place included. Fewer blocks than those tests need are judged by
+//! t, to which one variant that always runs first looks slower: these are drawn again while one runs before the
+//! baseline in all of them, or in none.
 
 mod pairs;
 mod shuffle;
@@ -53,7 +61,36 @@ pub enum Key {
     Free(u64),
     /// Rule 2: a digest of seed, experiment and number of blocks; four blocks together.
     Fours(u128),
+    /// Rule 3: the same digest; each block for itself, but so many from the first on not all alike.
+    Coins {
+        /// The digest.
+        key: u128,
+        /// How many.
+        guarded: u32,
+    },
 }
+
+/// Fewest blocks that signs and ranks judge at 95 %: fewer are judged by t, and so is each of these few where
+/// somebody looks after every block.
+const BY_SIGNS: u32 = 6;
+
+/// Fewest blocks that they judge at 99.9 %.
+const BY_SIGNS_SURELY: u32 = 11;
+
+/// The blocks of which no variant runs before the baseline in all, or in none.
+const fn guarded(blocks: u32, until_decided: bool) -> u32 {
+    if until_decided || blocks < BY_SIGNS {
+        4
+    } else if blocks < BY_SIGNS_SURELY {
+        blocks
+    } else {
+        0
+    }
+}
+
+/// Draws of these blocks, of which the last is taken as it comes: with very many variants one of
+/// them always lies aside.
+const ATTEMPTS: usize = 1_000;
 
 impl Key {
     fn of(campaign: &Campaign) -> Self {
@@ -63,13 +100,17 @@ impl Key {
         }
         let digits = digest::of(format!("{seed} {blocks} {experiment_sha256}").as_bytes());
         // 32 hexadecimal digits are a number of 128 bits
-        Self::Fours(u128::from_str_radix(&digits[..32], 16).unwrap_or_default())
+        let key = u128::from_str_radix(&digits[..32], 16).unwrap_or_default();
+        match campaign.order_version {
+            2 => Self::Fours(key),
+            _ => Self::Coins { key, guarded: guarded(*blocks, campaign.until_decided) },
+        }
     }
 
     fn stream(self, stream: u128) -> Pcg64 {
         match self {
             Self::Free(seed) => Pcg64::new(u128::from(seed), stream),
-            Self::Fours(key) => Pcg64::new(key, stream),
+            Self::Fours(key) | Self::Coins { key, .. } => Pcg64::new(key, stream),
         }
     }
 }
@@ -114,18 +155,29 @@ impl Draw {
     }
 
     /// The order of one block after the other, without end.
-    fn orders(&self) -> impl Iterator<Item = Vec<Pair>> + use<> {
-        let Self { key, grouping, traffics, variants, .. } = *self;
+    fn orders(&self) -> Box<dyn Iterator<Item = Vec<Pair>>> {
+        let Self { key, grouping, traffics, variants, baseline, .. } = *self;
         let pairs = Pairs { grouping, traffics, variants };
-        (0..).flat_map(move |four: u32| {
-            let first = 4 * u128::from(four) + 1;
-            match key {
-                Key::Free(_) => {
-                    std::array::from_fn(|at| pairs.free(&mut key.stream(first + at as u128)))
-                }
-                Key::Fours(_) => pairs.four(&mut key.stream(first)),
+        let free = move |block: u32| pairs.free(&mut key.stream(u128::from(block)));
+        match key {
+            Key::Free(_) => Box::new((1..).map(free)),
+            Key::Fours(_) => {
+                let first = |four: u32| 4 * u128::from(four) + 1;
+                Box::new((0..).flat_map(move |four| pairs.four(&mut key.stream(first(four)))))
             }
-        })
+            Key::Coins { guarded, .. } => {
+                let generator = &mut key.stream(1);
+                let mut drawn = || (0..guarded).map(|_| pairs.free(generator)).collect::<Vec<_>>();
+                let mut orders = drawn();
+                for _ in 1..ATTEMPTS {
+                    if guarded == 0 || !pairs.is_one_sided(&orders, baseline) {
+                        break;
+                    }
+                    orders = drawn();
+                }
+                Box::new(orders.into_iter().chain((guarded + 1..).map(free)))
+            }
+        }
     }
 
     /// Puts the trials of a block whose answer is known among its others, at random places: beside the
@@ -148,15 +200,19 @@ impl Draw {
     }
 
     /// On which side of its baseline a truth stands when it comes for the `time`th time, from 0; `None`
-    /// by a rule that leaves it to chance. The first of two times is drawn, the second is the other.
+    /// by a rule that leaves it to chance. By rule 2 the first of two times is drawn, the second is the other;
+    /// by rule 3 each is drawn.
     fn side(&self, truth: usize, time: usize, turns: &[Turn]) -> Option<Side> {
-        let Key::Fours(_) = self.key else { return None };
+        let (draw, is_second) = match self.key {
+            Key::Free(_) => return None,
+            Key::Fours(_) => (time / 2, time % 2 == 1),
+            Key::Coins { .. } => (time, false),
+        };
         let who = Who::Variant(self.baseline);
         let is_baseline = |turn: &Turn| turn.traffic == self.truths[truth] && turn.who == who;
         let baseline = turns.iter().position(is_baseline)?;
-        let stream = SIDES + ((truth as u128) << 32) + (time / 2) as u128;
+        let stream = SIDES + ((truth as u128) << 32) + draw as u128;
         let is_after = below(2, &mut self.key.stream(stream)) == 1;
-        let is_second = time % 2 == 1;
         Some(if is_after != is_second { Side::After(baseline) } else { Side::Before(baseline) })
     }
 

@@ -15,7 +15,7 @@ use crate::{
 pub const SCHEMA: u32 = 1;
 
 /// The rule by which this build draws the running order, and the newest that it can draw again.
-pub const ORDER_VERSION: u32 = 2;
+pub const ORDER_VERSION: u32 = 3;
 
 /// One line of `trials.jsonl`; the key `record` tells the kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

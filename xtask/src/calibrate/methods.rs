@@ -113,23 +113,43 @@ pub fn blocks(
 }
 
 /// The noise of trials in running order, given to the columns in the order that a campaign draws: one
-/// row a block. Four blocks share two orders and their mirrors, shuffled.
+/// row a block, each shuffled for itself. Fewer blocks than signs and ranks need are drawn again while a variant
+/// ran before the baseline in all of them or in none; of those that somebody looks at one by one, the first four.
 pub fn by_column(stream: &[f64], columns: usize, random: &mut Random) -> Vec<Vec<f64>> {
-    let mut rows = Vec::new();
-    for blocks in stream.chunks(4 * columns) {
-        let [first, second] = [(); 2].map(|()| random.shuffled(columns));
-        let four = random.shuffled(4);
-        for (block, noise) in blocks.chunks(columns).enumerate() {
-            let order = if four[block] < 2 { &first } else { &second };
-            let mut row = vec![0.0; columns];
-            for (place, noise) in noise.iter().enumerate() {
-                let is_mirror = four[block] % 2 == 1;
-                row[order[if is_mirror { columns - 1 - place } else { place }]] = *noise;
-            }
-            rows.push(row);
+    let blocks = stream.len() / columns;
+    let guarded = match blocks {
+        _ if blocks < BY_SIGNS || blocks == Rule::default().most_blocks => 4,
+        _ if blocks < BY_SIGNS_SURELY => blocks,
+        _ => 0,
+    };
+    let mut orders: Vec<Vec<usize>> = (0..blocks).map(|_| random.shuffled(columns)).collect();
+    while (1..=blocks).contains(&guarded) && is_one_sided(&orders[..guarded]) {
+        for order in &mut orders[..guarded] {
+            *order = random.shuffled(columns);
         }
     }
-    rows
+    let row = |(noise, order): (&[f64], &Vec<usize>)| {
+        let mut row = vec![0.0; columns];
+        for (noise, column) in noise.iter().zip(order) {
+            row[*column] = *noise;
+        }
+        row
+    };
+    stream.chunks(columns).zip(&orders).map(row).collect()
+}
+
+/// Fewest blocks that signs and ranks judge at 95 and at 99.9 %.
+const BY_SIGNS: usize = 6;
+const BY_SIGNS_SURELY: usize = 11;
+
+/// Whether some variant runs before the baseline in all of some blocks, or in none.
+fn is_one_sided(orders: &[Vec<usize>]) -> bool {
+    let place = |order: &[usize], column| order.iter().position(|own| *own == column);
+    (1..orders[0].len()).any(|variant| {
+        let is_before = |order: &&Vec<usize>| place(order, variant) < place(order, 0);
+        let before = orders.iter().filter(is_before).count();
+        before == 0 || before == orders.len()
+    })
 }
 
 pub fn pairs(rows: &[Vec<f64>]) -> Vec<Block> {

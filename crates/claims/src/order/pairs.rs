@@ -50,6 +50,21 @@ impl Pairs {
         std::array::from_fn(|at| all[order[at]].clone())
     }
 
+    /// Whether with some traffic a variant stands before the baseline in all of some orders, or in none.
+    pub fn is_one_sided(self, orders: &[Vec<Pair>], baseline: usize) -> bool {
+        let place = |order: &[Pair], pair: Pair| order.iter().position(|own| *own == pair);
+        let others = (0..self.variants).filter(|variant| *variant != baseline);
+        let mut pairs =
+            others.flat_map(|variant| (0..self.traffics).map(move |own| (own, variant)));
+        pairs.any(|(traffic, variant)| {
+            let is_before = |order: &&Vec<Pair>| {
+                place(order, (traffic, variant)) < place(order, (traffic, baseline))
+            };
+            let before = orders.iter().filter(is_before).count();
+            before == 0 || before == orders.len()
+        })
+    }
+
     /// The same traffics at the same places, with the variants in reverse.
     fn mirror(self, pairs: &[Pair]) -> Vec<Pair> {
         let length = match self.grouping {

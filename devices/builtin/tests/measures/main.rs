@@ -9,6 +9,7 @@ mod both_ways;
 mod convergence;
 mod energy;
 mod mesh;
+mod slowed;
 mod warm_up;
 
 use std::collections::BTreeMap;

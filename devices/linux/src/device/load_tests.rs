@@ -202,3 +202,58 @@ fn what_rules_let_through_is_where_recovery_begins_and_a_soak_ends() {
         assert!(own.load_pps < 400_000.0, "{name}: {own:?}");
     }
 }
+
+/// The text of an experiment with these keys on top, of a variant, and of the traffic.
+fn refused(top: &str, set: &str, traffic: &str) -> String {
+    let text = format!(
+        "title = \"t\"\ndevice = \"linux\"\nbaseline = \"one\"\n{top}\n\
+         [[variant]]\nname = \"one\"\n[[variant]]\nname = \"two\"\nset = {{ {set} }}\n\
+         [[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1-198.18.10.20:2000\"\n\
+         destination = \"198.19.10.1-198.19.10.100:2000\"\n{traffic}\n\
+         [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\", \"198.18.0.0/16 via 198.18.0.203\"]\n"
+    );
+    let read = Experiment::of_text(Path::new("t.toml"), &text, &[&crate::LINUX]);
+    read.expect_err("refused").to_string()
+}
+
+#[test]
+fn what_changes_how_an_overload_comes_is_refused_at_its_line() {
+    for (measure, set, traffic, line, said) in [
+        ("ndr", "", "direction = \"both\"", 14, "one way; wanted device = \"builtin\""),
+        ("loss-curve", "", "ports = 4", 14, "one way; wanted device = \"builtin\""),
+        (
+            "recovery",
+            "tester = \"af_xdp\"",
+            "",
+            9,
+            "wanted tester = \"auto\" beside such a measure",
+        ),
+        ("soak", "router = \"fwdlab\"", "", 9, "wanted router = \"kernel\" beside such a measure"),
+        (
+            "back-to-back",
+            "threaded = \"on\"",
+            "",
+            9,
+            "wanted threaded = \"off\" beside such a measure",
+        ),
+        ("reset", "tester = \"inject\"", "", 9, "wanted tester = \"auto\" beside such a measure"),
+    ] {
+        let problems = refused(&format!("measure = \"{measure}\""), set, traffic);
+        let place = format!("t.toml:{line}:");
+        assert!(problems.contains(said), "{measure}: {problems}");
+        assert!(problems.contains(&place), "{measure}: {problems}");
+    }
+    let problems = refused("measure = \"throughput\"\nlatency = true", "", "");
+    assert!(problems.contains("latency"), "{problems}");
+}
+
+#[test]
+fn what_is_set_on_two_ports_is_refused_beside_more() {
+    for set in ["rps = 3", "gro = \"on\"", "threaded = \"on\"", "xdp = \"forward\""] {
+        let problems = refused("", set, "ports = 4");
+        assert!(problems.contains("set on two ports of the device"), "{set}: {problems}");
+        assert!(problems.contains("t.toml:9:"), "{set}: {problems}");
+    }
+    let problems = refused("", "tester = \"live\"", "ports = 4");
+    assert!(problems.contains("sends one way only"), "{problems}");
+}

@@ -128,22 +128,45 @@ proptest! {
 
 #[test]
 fn the_order_of_a_seed_never_changes() {
-    let plan = Plan::draw(&experiment(2, 2, 2), 1, Grouping::Traffic);
-    let ids: Vec<&str> = plan.trials.iter().map(|t| t.id.as_str()).collect();
-    assert_eq!(ids, PINNED);
+    let experiment = experiment(2, 2, 2);
+    let plan = Plan::draw(&experiment, 1, Grouping::Traffic);
+    let campaign = plan.campaign(&experiment, String::new());
+    for (order_version, pinned) in PINNED {
+        let campaign = Campaign { order_version, ..campaign.clone() };
+        assert_eq!(order::ids(&campaign), pinned, "rule {order_version}");
+    }
+    assert_eq!(campaign.order_version, PINNED[1].0);
 }
 
-/// The order of seed 1 for the text that `experiment` writes; resuming a campaign of an older version
-/// rests on it.
-const PINNED: [&str; 8] = [
-    "b01-t1-v1",
-    "b01-t1-v0",
-    "b01-t0-v1",
-    "b01-t0-v0",
-    "b02-t1-v1",
-    "b02-t1-v0",
-    "b02-t0-v1",
-    "b02-t0-v0",
+/// The order of seed 1 for the text that `experiment` writes, by each rule; resuming a campaign of an older
+/// version rests on it.
+const PINNED: [(u32, [&str; 8]); 2] = [
+    (
+        2,
+        [
+            "b01-t1-v1",
+            "b01-t1-v0",
+            "b01-t0-v1",
+            "b01-t0-v0",
+            "b02-t1-v1",
+            "b02-t1-v0",
+            "b02-t0-v1",
+            "b02-t0-v0",
+        ],
+    ),
+    (
+        3,
+        [
+            "b01-t0-v0",
+            "b01-t0-v1",
+            "b01-t1-v1",
+            "b01-t1-v0",
+            "b02-t0-v1",
+            "b02-t0-v0",
+            "b02-t1-v1",
+            "b02-t1-v0",
+        ],
+    ),
 ];
 
 #[test]
