@@ -404,3 +404,33 @@ fn empty() -> Result<Tracked> {
     let left = read()?.entries;
     Err(format!("{left} sessions stay in the table however often it is emptied"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_that_are_missing_late_or_there_twice_are_told_apart() {
+        let flows = FlowSet::parse("198.18.10.1-198.18.10.9:7", "198.19.10.1:53").expect("flows");
+        let turn: Vec<FrameOf> = (0..9).map(|flow| FrameOf { flow, number: 0 }).collect();
+        let carried = (Carried::Datagram { has_mark: false }, false);
+        let lane = Lane::new((&flows, &turn), (0, 60), carried, Place::Cable);
+        let mut lane = lane.expect("frames have room");
+        let sent: Vec<Vec<u8>> = lane.frames.iter().map(|(_, frame)| frame.clone()).collect();
+        let mut last = Last { first: 0, count: 5, ..Last::default() };
+        for at in [0, 2, 1, 1, 3] {
+            lane.take(&sent[at], &mut last);
+        }
+        let Checks { reordered, duplicated, .. } = lane.checks;
+        assert_eq!((lane.received, reordered, duplicated, last.missing()), (5, 1, 1, 1));
+        // One that was not sent now, and one of somebody else.
+        lane.take(&sent[7], &mut last);
+        lane.take(&[0xa5; 60], &mut last);
+        assert_eq!((lane.received, last.missing()), (5, 1));
+        let mut aged = sent[4].clone();
+        aged[22] -= 1;
+        lane.take(&aged, &mut last);
+        assert_eq!((last.missing(), lane.checks.bad_ttl), (0, 1));
+        assert_eq!(lane.seen, [true, true, true, true, true, false, false, false, false]);
+    }
+}

@@ -495,14 +495,13 @@ fn what_is_lost_one_way_is_told_of_that_way_by_copies_of_one_boot() {
     for trial in &trials {
         let own = &trial.measured;
         let is_both = trial.traffic == "both";
-        assert_eq!(own.flows_seen.map(|seen| seen >= 2000), Some(true), "{}", trial.id);
         assert_eq!(own.ways.len(), if is_both { 2 } else { 0 }, "{}", trial.id);
         let lost: Vec<u64> = own.ways.iter().map(|way| way.checks.lost).collect();
         let ports = own.ways.iter().all(|way| way.device_received == Some(way.sent));
         assert!(ports, "{}: {:?}", trial.id, own.ways);
         match (is_both, &*trial.variant) {
             (true, "b") => {
-                assert_eq!((lost[0], own.flows_seen), (0, Some(3000)), "{}", trial.id);
+                assert_eq!(lost[0], 0, "{}", trial.id);
                 let dropped: u64 = own.drops.iter().flatten().map(|(_, count)| count).sum();
                 assert!(lost[1] > 0 && lost[1] == dropped, "{}: {lost:?} {dropped}", trial.id);
             }
