@@ -3,7 +3,9 @@
 # machine, each with its own network, mounts, processes, host name, sshd and boot id. For trying out
 # device = "remote", and for its tests. Needs root and Debian's openssh-server.
 #
-#   remote-rig.sh up DIR [--receiver]   makes it; DIR/testbed.toml names the machines
+#   remote-rig.sh up DIR [--receiver] [--tester KIND]
+#                                       makes it; DIR/testbed.toml names the machines, and the tester
+#                                       where it is not fwdlab's own: trafgen
 #   remote-rig.sh run DIR COMMAND...    runs a command where the machines can be reached
 #   remote-rig.sh in DIR ROLE COMMAND   runs a command on a machine, past ssh
 #   remote-rig.sh down DIR              takes it away
@@ -146,6 +148,7 @@ INIT
             printf '[hosts.receiver]\nssh = "receiver"\nos = "linux"\nports = [{ name = "receive", mac = "02:66:00:00:03:00" }]\n'
         fi
         printf '[limits]\nboot = "20s"\nsilent-dut = "3s"\n'
+        [ -z "$KIND" ] || printf '[tester]\nkind = "%s"\n' "$KIND"
     } > "$DIR/testbed.toml"
     SSHD=$sshd
     export SSHD
@@ -165,13 +168,23 @@ INIT
     done
 }
 
-[ $# -ge 2 ] || die "usage: up DIR [--receiver] | run DIR COMMAND... | in DIR ROLE COMMAND... | down DIR"
+[ $# -ge 2 ] || die "usage: up DIR [--receiver] [--tester KIND] | run DIR COMMAND... | in DIR ROLE COMMAND... | down DIR"
 command=$1 dir=$2
 shift 2
 case $command in
 up)
-    RECEIVER=no
-    [ "${1:-}" != --receiver ] || RECEIVER=yes
+    RECEIVER=no KIND=
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --receiver) RECEIVER=yes ;;
+        --tester)
+            KIND=${2:?a kind of tester}
+            shift
+            ;;
+        *) die "unknown option $1" ;;
+        esac
+        shift
+    done
     up "$dir"
     ;;
 run) exec ip netns exec "$(name_of "$dir")-ctl" "$@" ;;

@@ -19,7 +19,7 @@ die() { echo "remote-vms.sh: $*" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/remote-here.sh"
 modules='virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover
-    virtio_net af_packet veth'
+    virtio_net af_packet veth pktgen'
 
 # A program and the libraries that it loads, into the root of the machines.
 take() { # PROGRAM PACKAGE

@@ -12,6 +12,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("fwdlab-wire", 0),
     ("fwdlab-fib", 0),
     ("fwdlab-stats", 0),
+    ("fwdlab-kernel", 1),
     ("fwdlab-port", 1),
     ("fwdlab-results", 1),
     ("fwdlab-routes", 1),

@@ -38,6 +38,10 @@ pub struct Counted {
     pub device_received: u64,
     /// Frames that the device's second interface sent.
     pub device_sent: u64,
+    /// Frames that the device received and sent of each way, by the counters of its ports, where frames
+    /// went both ways.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub device_ways: Vec<[u64; 2]>,
     /// Frames dropped by the kernel, by its own counters.
     pub drops: BTreeMap<String, u64>,
     /// Samples, if a profile was asked for.
@@ -68,6 +72,9 @@ pub struct Pass {
     pub received: u64,
     pub flows_seen: u64,
     pub checks: Checks,
+    /// Each way by itself, where frames went both ways; what stands above is then of both.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ways: Vec<Pass>,
     /// Rounds of sessions, where those were sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,
@@ -85,6 +92,9 @@ pub struct Round {
     pub after: u64,
     /// States for which there was no room.
     pub refused: u64,
+    /// States thrown out to make room.
+    #[serde(default)]
+    pub evicted: u64,
     /// Frames of the counted part, and how long it took.
     pub sent: u64,
     pub received: u64,

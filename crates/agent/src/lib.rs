@@ -14,12 +14,15 @@ mod capture;
 pub mod channel;
 mod deaf;
 mod launch;
+mod makers;
 mod network;
 pub mod order;
 mod pktgen;
+mod pktgen_file;
 mod ports;
 mod profile;
 mod serve;
+mod sessions;
 mod stamps;
 pub mod symbols;
 mod system;
@@ -31,6 +34,8 @@ mod wall;
 mod why;
 
 pub use launch::launch;
+pub use makers::trafgen;
+pub use pktgen_file::{Refusal, sendable as pktgen_sends};
 pub use serve::serve;
 use why::{Result, words};
 
@@ -40,8 +45,8 @@ use std::path::Path;
 use crate::capture::Captures;
 use crate::channel::{Counted, Message};
 use crate::task::GuestTester;
-use crate::task::{TASK_FILE, Task};
-use network::Change;
+use crate::task::{TASK_FILE, Task, TaskSessions};
+use network::Network;
 use profile::Profile;
 use voice::Voice;
 
@@ -80,11 +85,15 @@ fn trial(voice: &Voice) -> Result<Counted> {
     let task = read_task()?;
     system::load_modules(&task.modules, &task.absent)?;
     voice.stage("built its network")?;
-    let network = network::Network::build(&task)?;
+    let network = Network::build(&task)?;
     let mut counted = Counted { proof: network.proof(&task)?, ..Counted::default() };
     if task.is_rehearsal {
         voice.stage(Task::SET_UP)?;
         return Ok(counted);
+    }
+    let task = if task.from_state.is_empty() { task } else { chosen(&task, voice)? };
+    if let Some(own) = task.sessions {
+        return of_sessions(&task, own, (&network, counted), voice);
     }
     voice.stage("sent frames past the device")?;
     let mut captures = Captures::default();
@@ -113,9 +122,36 @@ fn trial(voice: &Voice) -> Result<Counted> {
         GuestTester::Pktgen => pktgen::device(&task, &network)?,
     };
     counted.profile = profile.map(Profile::finish).transpose()?;
-    let after = network.device_counters()?;
-    let Change { received, sent, drops } = after.since(&before)?;
-    (counted.device_received, counted.device_sent, counted.drops) = (received, sent, drops);
+    let change = network.device_counters()?.since(&before, task.both_ways)?;
+    change.write_into(&mut counted);
+    Ok(counted)
+}
+
+/// Stops the machine; what is to be done when it, or a copy of it, goes on.
+fn chosen(task: &Task, voice: &Voice) -> Result<Task> {
+    voice.stage(Task::SET_UP)?;
+    let number = system::stop_machine()?;
+    task.from_state.get(number).cloned().ok_or_else(|| format!("it has no task {number}"))
+}
+
+/// A trial of sessions, which warms up in rounds of its own.
+fn of_sessions(
+    task: &Task,
+    own: TaskSessions,
+    (network, mut counted): (&Network, Counted),
+    voice: &Voice,
+) -> Result<Counted> {
+    voice.stage("sent frames past the device")?;
+    counted.cable = sessions::cable(task, own, network)?;
+    voice.stage("sent frames through the device")?;
+    let before = network.device_counters()?;
+    let profile = task.profile_ns.map(Profile::start).transpose()?;
+    let done = sessions::device(task, own, network)?;
+    counted.profile = profile.map(Profile::finish).transpose()?;
+    let change = network.device_counters()?.since(&before, own.both_ways)?;
+    change.refusing(done.refused).write_into(&mut counted);
+    counted.device = done.pass;
+    counted.proof.extend(done.proof);
     Ok(counted)
 }
 

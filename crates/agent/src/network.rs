@@ -21,6 +21,7 @@ use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 use fwdlab_wire::MacAddr;
 
 use super::{Result, words};
+use crate::channel::Counted;
 use crate::task::{Task, TaskRoute};
 use fwdlab_results::counter;
 use fwdlab_routes::Prefix;
@@ -39,7 +40,7 @@ pub(super) const BY_CABLE: [(&str, &str); 2] = [(TESTER, "near"), (FAR, "far")];
 pub(super) const DEVICE_INPUT: (&str, &str) = (DEVICE, PORTS[0]);
 
 const PORTS: [&str; 2] = ["port0", "port1"];
-const DEVICE: &str = "device";
+pub(super) const DEVICE: &str = "device";
 const TESTER: &str = "tester";
 const FAR: &str = "far";
 
@@ -68,19 +69,48 @@ pub(super) struct Network {
 /// What the device's kernel has counted so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeviceCounters {
-    pub(super) received: u64,
-    pub(super) sent: u64,
+    /// Of each port.
+    received: [u64; 2],
+    sent: [u64; 2],
     drops: BTreeMap<String, u64>,
 }
 
 /// What happened between two instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Change {
-    pub(super) received: u64,
-    pub(super) sent: u64,
+    /// Frames received and sent of each way.
+    ways: Vec<[u64; 2]>,
     /// Frames dropped, by reason; what has no reason of its own was dropped elsewhere, for example by a
     /// rule.
-    pub(super) drops: BTreeMap<String, u64>,
+    drops: BTreeMap<String, u64>,
+}
+
+/// Frames that were dropped for no reason that the kernel counts.
+const ELSEWHERE: &str = "elsewhere in the kernel";
+
+impl Change {
+    /// With so many frames of those dropped elsewhere known to have had no room for their session.
+    pub(super) fn refusing(mut self, refused: u64) -> Self {
+        let elsewhere = self.drops.remove(ELSEWHERE).unwrap_or(0);
+        let refused = refused.min(elsewhere);
+        let reasons = [("no room to track the session", refused), (ELSEWHERE, elsewhere - refused)];
+        let some = reasons.into_iter().filter(|(_, count)| *count > 0);
+        self.drops.extend(some.map(|(reason, count)| (reason.to_owned(), count)));
+        self
+    }
+
+    pub(super) fn write_into(self, counted: &mut Counted) {
+        let [received, sent] = self.total();
+        (counted.device_received, counted.device_sent) = (received, sent);
+        counted.drops = self.drops;
+        if self.ways.len() > 1 {
+            counted.device_ways = self.ways;
+        }
+    }
+
+    fn total(&self) -> [u64; 2] {
+        [0, 1].map(|at| self.ways.iter().map(|way| way[at]).sum())
+    }
 }
 
 /// What was added to the counter of that name.
@@ -94,14 +124,19 @@ pub(super) fn added(name: &str, before: u64, after: u64) -> Result<u64> {
 }
 
 impl DeviceCounters {
-    /// What was added since `before`.
+    /// What was added since `before`, of frames to the destinations or of both ways.
     ///
     /// # Errors
     /// A counter that went backwards.
-    pub(super) fn since(&self, before: &Self) -> Result<Change> {
-        let received = added("of frames received", before.received, self.received)?;
-        let sent = added("of frames sent", before.sent, self.sent)?;
-        let mut drops = BTreeMap::new();
+    pub(super) fn since(&self, before: &Self, both_ways: bool) -> Result<Change> {
+        let mut change = Change::default();
+        for from in 0..if both_ways { 2 } else { 1 } {
+            let to = 1 - from;
+            let received = added("of frames received", before.received[from], self.received[from])?;
+            change.ways.push([received, added("of frames sent", before.sent[to], self.sent[to])?]);
+        }
+        let [received, sent] = change.total();
+        let drops = &mut change.drops;
         for (reason, count) in &self.drops {
             let then = before.drops.get(reason).copied().unwrap_or(0);
             drops.insert(reason.clone(), added(reason, then, *count)?);
@@ -110,9 +145,9 @@ impl DeviceCounters {
         let known = drops.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
         let unexplained = received.saturating_sub(sent).saturating_sub(known);
         if unexplained > 0 {
-            drops.insert("elsewhere in the kernel".to_owned(), unexplained);
+            drops.insert(ELSEWHERE.to_owned(), unexplained);
         }
-        Ok(Change { received, sent, drops })
+        Ok(change)
     }
 }
 
@@ -147,7 +182,8 @@ impl Network {
         let second = testbed.counters(DEVICE, PORTS[1]).map_err(words)?;
         let device = testbed.namespace(DEVICE).map_err(words)?;
         let drops = enter(device, || Ok(drop_counters()))?;
-        Ok(DeviceCounters { received: first.rx_frames, sent: second.tx_frames, drops })
+        let received = [first.rx_frames, second.rx_frames];
+        Ok(DeviceCounters { received, sent: [first.tx_frames, second.tx_frames], drops })
     }
 
     /// What the guest answers when asked for everything that a variant can set.
@@ -328,25 +364,33 @@ mod tests {
 
     #[test]
     fn a_counter_that_went_backwards_is_said_and_no_number() {
-        let before = DeviceCounters { received: 10, sent: 10, ..DeviceCounters::default() };
-        let after = DeviceCounters { received: 12, sent: 3, ..DeviceCounters::default() };
-        let why = after.since(&before).expect_err("it went back");
+        let of = |received, sent| DeviceCounters {
+            received: [received, 0],
+            sent: [0, sent],
+            ..DeviceCounters::default()
+        };
+        let (before, after) = (of(10, 10), of(12, 3));
+        let why = after.since(&before, false).expect_err("it went back");
         assert!(why.contains("frames sent went back from 10 to 3"), "{why}");
         let of =
             |n| DeviceCounters { drops: [("InDiscards".to_owned(), n)].into(), ..before.clone() };
-        let why = of(1).since(&of(2)).expect_err("it went back");
+        let why = of(1).since(&of(2), false).expect_err("it went back");
         assert!(why.contains("InDiscards went back from 2 to 1"), "{why}");
     }
 
     #[test]
     fn drops_without_a_reason_are_counted_too() {
         let drops = [("InHdrErrors".to_owned(), 5)].into();
-        let before = DeviceCounters { received: 10, sent: 10, drops };
+        let before = DeviceCounters { received: [10, 50], sent: [50, 10], drops };
         let drops = [("InHdrErrors".to_owned(), 7)].into();
-        let after = DeviceCounters { received: 30, sent: 25, drops };
-        let found = after.since(&before).expect("none went back").drops;
-        assert_eq!(found["InHdrErrors"], 2);
-        assert_eq!(found["elsewhere in the kernel"], 3);
+        let after = DeviceCounters { received: [30, 60], sent: [59, 25], drops };
+        let change = after.since(&before, false).expect("none went back");
+        assert_eq!((change.drops["InHdrErrors"], change.drops[ELSEWHERE]), (2, 3));
+        let refusing = change.clone().refusing(2).drops;
+        assert_eq!((refusing["no room to track the session"], refusing[ELSEWHERE]), (2, 1));
+        assert!(!change.refusing(3).drops.contains_key(ELSEWHERE));
+        let both = after.since(&before, true).expect("none went back");
+        assert_eq!((&both.ways[..], both.drops[ELSEWHERE]), (&[[20, 15], [10, 9]][..], 4));
     }
 
     /// What two kernels are compared with may be a word that one of them does not have: there it has no
@@ -376,6 +420,8 @@ mod tests {
             tester: GuestTester::default(),
             clock: GuestClock::default(),
             is_rehearsal: true,
+            from_state: Vec::new(),
+            both_ways: false,
             sessions: None,
         };
         let network = match Network::build(&task) {

@@ -107,11 +107,24 @@ pub struct TrafficOrder {
     pub duration_ns: u64,
     /// Length of an interval.
     pub interval_ns: u64,
+    /// What makes the frames, where it is not fwdlab. Then interfaces count, and frames are not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maker: Option<Maker>,
     /// Take the time of a sample of the frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamps: Option<Stamping>,
     /// When to end at the latest, counted from the order's arrival.
     pub deadline_ns: u64,
+}
+
+/// Programs of others that make frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Maker {
+    /// The kernel's own generator.
+    Pktgen,
+    /// That of netsniff-ng.
+    Trafgen,
 }
 
 /// Halves of the tester.
@@ -168,6 +181,9 @@ pub struct Report {
     /// What time stamps have shown, where they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probed: Option<Probed>,
+    /// Doubts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// One interval.

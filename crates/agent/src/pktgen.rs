@@ -8,24 +8,20 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
 use fwdlab_port::packet::PacketPort;
 use fwdlab_port::{Batch, Pool, Port};
-use fwdlab_traffic::{Endpoints, Family, FlowSet};
+use fwdlab_traffic::Family;
 use fwdlab_wire::MacAddr;
-use fwdlab_wire::ethernet::FCS_LEN;
 
 use super::Result;
 use super::network::{BY_DEVICE, DEVICE_INPUT, Network, added};
 use crate::channel::{Pass, Reading};
+use crate::pktgen_file::{FILES, command, flows, result, settings};
 use crate::task::Task;
 use fwdlab_results::Checks;
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
-
-/// The control files of the calling thread's namespace.
-const FILES: &str = "/proc/thread-self/net/pktgen";
 
 /// Frames that show how long a frame takes.
 const PROBE_FRAMES: u64 = 1_000;
@@ -126,7 +122,7 @@ impl<'a> Generator<'a> {
     }
 
     fn set_up(&self) -> Result<()> {
-        let settings = settings(self.task, self.to)?;
+        let settings = settings(&self.task.traffic, [TESTER_MACS[0], self.to])?;
         let (role, interface) = BY_DEVICE[0];
         self.network.within(role, || {
             command("kpktgend_0", "rem_device_all")?;
@@ -138,7 +134,7 @@ impl<'a> Generator<'a> {
     /// Sends every flow, and looks at what comes back.
     fn count_flows(&self) -> Result<Pass> {
         let words = |error: &dyn std::fmt::Display| format!("cannot count flows: {error}");
-        let flows = flows(self.task)?;
+        let flows = flows(&self.task.traffic)?;
         let (turns, field) = match flows.family() {
             Family::Inet => (TURNS, FLOW_INET),
             Family::Inet6 => (DRAWS, FLOW_INET6),
@@ -159,102 +155,5 @@ impl<'a> Generator<'a> {
             pool.put(&mut batch);
         }
         Ok(Pass { sent, received, flows_seen: seen.len() as u64, ..Pass::default() })
-    }
-}
-
-fn flows(task: &Task) -> Result<FlowSet> {
-    let parsed = FlowSet::parse(&task.traffic.source, &task.traffic.destination);
-    parsed.map_err(|error| error.to_string())
-}
-
-/// Gives pktgen one line; it answers by refusing the write.
-fn command(file: &str, line: &str) -> Result<()> {
-    let path = format!("{FILES}/{file}");
-    fs::write(&path, format!("{line}\n"))
-        .map_err(|error| format!("pktgen refuses {line:?} in {path}: {error}"))
-}
-
-fn settings(task: &Task, to: MacAddr) -> Result<Vec<String>> {
-    let flows = flows(task)?;
-    let (source, destination) = (flows.source(), flows.destination());
-    let mut all = vec![
-        format!("pkt_size {}", usize::from(task.traffic.frame_bytes) - FCS_LEN),
-        "clone_skb 0".to_owned(),
-        "delay 0".to_owned(),
-        format!("src_mac {}", TESTER_MACS[0]),
-        format!("dst_mac {to}"),
-        format!("udp_src_min {}", source.first_port()),
-        format!("udp_src_max {}", source.first_port()),
-        format!("udp_dst_min {}", destination.first_port()),
-        format!("udp_dst_max {}", destination.first_port()),
-    ];
-    match flows.family() {
-        Family::Inet => all.extend(inet(source, destination)),
-        Family::Inet6 => all.extend(inet6(source, destination)),
-    }
-    // pktgen counts whole frames a second.
-    all.extend(task.traffic.pps.map(|pps| format!("ratep {}", pps.round())));
-    Ok(all)
-}
-
-/// The source varies fastest: a "flow" of pktgen is a destination that stays for as many frames
-/// as there are sources.
-fn inet(source: &Endpoints, destination: &Endpoints) -> Vec<String> {
-    let address = |value: u128| Ipv4Addr::from_bits(value as u32);
-    let mut all = vec![
-        format!("src_min {}", address(source.first())),
-        format!("src_max {}", address(source.last())),
-        format!("dst_min {}", address(destination.first())),
-        format!("dst_max {}", address(destination.last())),
-    ];
-    if source.addresses() > 1 && destination.addresses() > 1 {
-        all.push(format!("flows {}", destination.addresses()));
-        all.push(format!("flowlen {}", source.addresses()));
-        all.push("flag FLOW_SEQ".to_owned());
-    }
-    all
-}
-
-/// Each address is drawn: random bits, one where the least has one, none where the most has none.
-fn inet6(source: &Endpoints, destination: &Endpoints) -> Vec<String> {
-    let address = |value: u128| IpAddr::from(Ipv6Addr::from_bits(value));
-    vec![
-        format!("src6 {}", address(source.first())),
-        format!("dst6_min {}", address(destination.first())),
-        format!("dst6_max {}", address(destination.last())),
-        // Connection tracking of IPv6 takes no packet without a checksum.
-        "flag UDPCSUM".to_owned(),
-    ]
-}
-
-/// Duration in ns and number of frames, from `Result: OK: 1234(c1200+d34) usec, 1000 (...)`.
-fn result(report: &str) -> Option<(u64, u64)> {
-    let (_, rest) = report.split_once("Result: OK: ")?;
-    let (micros, rest) = rest.split_once('(')?;
-    let (_, rest) = rest.split_once("usec, ")?;
-    let frames = rest.split_whitespace().next()?;
-    Some((micros.trim().parse::<u64>().ok()? * 1_000, frames.parse().ok()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn duration_and_frames_are_read_from_what_pktgen_says() {
-        let report = "Current:\n     pkts-sofar: 1000  errors: 0\n\
-                      Result: OK: 13579(c13000+d579) usec, 1000 (60byte,0frags)\n  73642pps\n";
-        assert_eq!(result(report), Some((13_579_000, 1_000)));
-        assert_eq!(result("Result: Idle\n"), None);
-    }
-
-    #[test]
-    fn a_destination_stays_for_all_sources() {
-        let flows = FlowSet::parse("198.18.10.1-198.18.10.20:2000", "198.19.10.1-198.19.10.100:9");
-        let flows = flows.expect("flows");
-        let lines = inet(flows.source(), flows.destination());
-        for wanted in ["src_max 198.18.10.20", "dst_min 198.19.10.1", "flows 100", "flowlen 20"] {
-            assert!(lines.iter().any(|line| line == wanted), "{wanted} in {lines:?}");
-        }
     }
 }

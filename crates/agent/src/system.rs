@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::path::Path;
 
+use fwdlab_port::machine;
 use nix::kmod::{ModuleInitFlags, finit_module};
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
@@ -53,6 +54,18 @@ pub(super) fn load_modules(names: &[String], absent: &[String]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Stops the machine here, until whoever keeps its state lets it, or a copy of it, go on; returns the number
+/// that it is given then.
+pub(super) fn stop_machine() -> Result<usize> {
+    let failed = |error| {
+        format!(
+            "cannot stop the machine to keep its state: {error}; it needs CONFIG_X86_IOPL_IOPERM"
+        )
+    };
+    machine::stop().map_err(failed)?;
+    machine::number().map(usize::from).map_err(failed)
 }
 
 /// Ends the machine: QEMU takes a restart for the end.

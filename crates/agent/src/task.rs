@@ -32,6 +32,9 @@ pub struct Task {
     pub routes: Vec<TaskRoute>,
     /// What to send.
     pub traffic: TaskTraffic,
+    /// Each flow goes turned round as well, at the same time.
+    #[serde(default)]
+    pub both_ways: bool,
     /// Its flows are sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<TaskSessions>,
@@ -51,11 +54,18 @@ pub struct Task {
     pub clock: GuestClock,
     /// End once everything is set up: nothing is sent.
     pub is_rehearsal: bool,
+    /// Stop the machine once everything is set up, so that its state can be kept, and do the one of these
+    /// that the machine names when it goes on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub from_state: Vec<Task>,
 }
 
 impl Task {
     /// What the guest says when everything is set up that it was asked for.
     pub const SET_UP: &str = "was all set up";
+
+    /// Most tasks of [`from_state`](Self::from_state): the machine names one by a byte.
+    pub const MOST_FROM_STATE: usize = 256;
 
     /// The same with traffic, and intervals, no longer than the warm-up.
     #[must_use]
@@ -102,6 +112,18 @@ pub struct TaskSessions {
     pub measure: Measure,
     /// Frames of each.
     pub lifetime: u32,
+    /// They are of TCP.
+    #[serde(default)]
+    pub is_tcp: bool,
+    /// How many are alive at once, where they come and go.
+    #[serde(default)]
+    pub concurrent: u64,
+    /// Their frames go there and back in turns.
+    #[serde(default)]
+    pub both_ways: bool,
+    /// Some variant's rules translate addresses, so that frames have marks.
+    #[serde(default)]
+    pub has_mark: bool,
 }
 
 /// A capture whose frames are sent instead of flows, between the traffic's ends.

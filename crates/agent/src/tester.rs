@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use fwdlab_port::packet::PacketPort;
 use fwdlab_port::{Clock, Pool, clock};
-use fwdlab_traffic::{Outcome, Tester, TimeSource, TrafficPlan};
+use fwdlab_traffic::{Duplex, Outcome, Tester, TimeSource, TrafficPlan, WayBack};
 
 use super::Result;
 use super::network::{BY_CABLE, BY_DEVICE, Network};
@@ -21,7 +21,7 @@ use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 const FRAMES_IN_FLIGHT: usize = 128;
 
 /// Frames that are sent at once, by one system call.
-const BATCH: usize = 64;
+pub(super) const BATCH: usize = 64;
 
 /// Silence after which a frame counts as lost. Nothing takes time in a guest with one processor:
 /// a frame is forwarded before the call that sent it returns.
@@ -31,6 +31,7 @@ const PATIENCE_NS: u64 = 5_000_000;
 pub(super) fn cable(task: &Task, network: &Network, captures: &mut Captures) -> Result<Pass> {
     let mut plan = plan(task, task.cable_ns, captures)?;
     plan.device_mac = TESTER_MACS[1];
+    plan.way_back.iter_mut().for_each(|back| back.device_mac = TESTER_MACS[0]);
     plan.hops = 0;
     run(task, network, BY_CABLE, &plan)
 }
@@ -53,11 +54,16 @@ fn run(
         let open = move || PacketPort::open(name, pool).map_err(|error| error.to_string());
         network.within(role, open)
     });
-    let time = GuestTime::new(task.clock);
-    let mut tester =
-        Tester::with_time(plan, &pool, (out?, back?), time).map_err(|error| words(&error))?;
-    let outcome = tester.run(&AtomicBool::new(false), &mut |_| {});
-    Ok(pass(&outcome))
+    let (ports, time) = ((out?, back?), GuestTime::new(task.clock));
+    let never = AtomicBool::new(false);
+    let outcome =
+        match plan.way_back {
+            None => Tester::with_time(plan, &pool, ports, time)
+                .map(|mut own| own.run(&never, &mut |_| {})),
+            Some(_) => Duplex::with_time(plan, &pool, ports, time)
+                .map(|mut own| own.run(&never, &mut |_| {})),
+        };
+    Ok(pass(&outcome.map_err(|error| words(&error))?))
 }
 
 fn plan(task: &Task, duration_ns: u64, captures: &mut Captures) -> Result<TrafficPlan> {
@@ -70,6 +76,9 @@ fn plan(task: &Task, duration_ns: u64, captures: &mut Captures) -> Result<Traffi
     plan.drain_ns = PATIENCE_NS;
     plan.frames_in_flight = FRAMES_IN_FLIGHT;
     plan.batch = BATCH;
+    plan.way_back = task
+        .both_ways
+        .then_some(WayBack { device_mac: DEVICE_MACS[1], arrival_mac: TESTER_MACS[0] });
     Ok(plan)
 }
 
@@ -85,6 +94,7 @@ fn pass(outcome: &Outcome) -> Pass {
         received: outcome.received(),
         flows_seen: outcome.flows_seen(),
         checks: checks_of(&outcome.checks, outcome.received(), outcome.lost()),
+        ways: outcome.ways.iter().map(pass).collect(),
         ..Pass::default()
     }
 }
@@ -106,13 +116,13 @@ pub(super) fn checks_of(found: &fwdlab_traffic::Checks, checked: u64, lost: u64)
 
 /// The guest's time. With the clock of instructions, the time stamp counter counts them.
 #[derive(Clone, Copy)]
-enum GuestTime {
+pub(super) enum GuestTime {
     Instructions,
     Wall(Clock),
 }
 
 impl GuestTime {
-    fn new(clock: GuestClock) -> Self {
+    pub(super) fn new(clock: GuestClock) -> Self {
         match clock {
             GuestClock::Instructions => Self::Instructions,
             GuestClock::Wall => Self::Wall(Clock::new()),

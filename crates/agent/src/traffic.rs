@@ -10,6 +10,7 @@ use fwdlab_wire::MacAddr;
 
 use crate::capture::Captures;
 use crate::deaf::Deaf;
+use crate::makers;
 use crate::order::{Answer, Counted, Report, Role, Stamping, TrafficOrder};
 use crate::ports::Ports;
 use crate::stamps::Probing;
@@ -38,6 +39,9 @@ pub(super) fn run(
     stop: &AtomicBool,
     say: &mut dyn FnMut(&Answer) -> Result<()>,
 ) -> Result<Report> {
+    if let Some(maker) = order.maker {
+        return makers::run(order, maker, stop, say);
+    }
     let plan = plan(order, captures)?;
     let pool = ports.pool(frames(order)?)?;
     if order.role == Role::Receiver {
@@ -163,7 +167,7 @@ fn report(began_ns: u64, outcome: &Outcome) -> Report {
         received,
         flows_seen: outcome.flows_seen(),
         checks,
-        probed: None,
+        ..Report::default()
     }
 }
 
@@ -193,6 +197,7 @@ pub(super) mod tests {
             },
             duration_ns: 10_000_000,
             interval_ns: 5_000_000,
+            maker: None,
             stamps: None,
             deadline_ns: 1_000_000_000,
         }

@@ -84,7 +84,10 @@ fn fault(
             Some(dropped) => format!("the device dropped {dropped}"),
             None => "what the device dropped is not known".to_owned(),
         };
-        return Some(format!("no frame came back of {sent} sent: check the routes; {dropped}"));
+        let set = suspects(set);
+        return Some(format!(
+            "no frame came back of {sent} sent: check the routes{set}; {dropped}"
+        ));
     }
     if let Some(why) = imbalance(measured).or_else(|| imbalance_of_ways(measured)) {
         return Some(why);
@@ -94,13 +97,38 @@ fn fault(
             "{received} frames came back, but none within a counting interval: make the trial longer"
         ));
     }
-    let unproven = set.iter().find(|(word, wanted)| {
-        measured.proof.get(*word).is_none_or(|found| !is_proof(wanted, found))
-    });
-    unproven.map(|(word, wanted)| {
-        let found = measured.proof.get(word).map_or("nothing", String::as_str);
-        format!("{word} was set to {wanted}, but the device answers {found}")
+    set.iter().find_map(|(word, wanted)| match measured.proof.get(word) {
+        Some(found) => refuted(word, wanted, found),
+        None => Some(unproven(word, wanted, "nothing")),
     })
+}
+
+/// What a variant sets, as what may have stopped every frame.
+fn suspects(set: &BTreeMap<String, String>) -> String {
+    const MOST: usize = 4;
+    const LONGEST: usize = 60;
+    if set.is_empty() {
+        return String::new();
+    }
+    let shown = |(word, value): (&String, &String)| {
+        let line = value.lines().map(str::trim).collect::<Vec<_>>().join("; ");
+        let short: String = line.chars().take(LONGEST).collect();
+        let more = if short.len() < line.len() { " ..." } else { "" };
+        format!("{word} = {}{more}", fwdlab_guard::words::one_line(&short))
+    };
+    let words: Vec<String> = set.iter().take(MOST).map(shown).collect();
+    let more = if set.len() > MOST { ", ..." } else { "" };
+    format!(", and what the variant sets ({}{more})", words.join(", "))
+}
+
+/// What is wrong where the device answers something else than the control word was set to.
+pub fn refuted(word: &str, wanted: &str, found: &str) -> Option<String> {
+    (!is_proof(wanted, found)).then(|| unproven(word, wanted, found))
+}
+
+fn unproven(word: &str, wanted: &str, found: &str) -> String {
+    let [wanted, found] = [wanted, found].map(fwdlab_guard::words::one_line);
+    format!("{word} was set to {wanted}, but the device answers {found}")
 }
 
 /// Two counts of the same frames that do not agree as exactly as the ledger demands.
@@ -191,6 +219,20 @@ fn limited_by(measured: &Measured, rate_pps: Option<f64>, asked_pps: Option<f64>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// "check the routes" was all that was said of `net.ipv4.ip_forward = 0`.
+    #[test]
+    fn where_no_frame_comes_back_what_the_variant_sets_is_named() {
+        let measured = Measured { sent: Some(5), ..Measured::default() };
+        let none = fault(&measured, None, &BTreeMap::new()).expect("a fault");
+        assert!(none.contains("5 sent: check the routes; what the device dropped"), "{none}");
+        let rules = "table inet t {\n drop\n}".to_owned();
+        let set = [("net.ipv4.ip_forward".to_owned(), "0".to_owned()), ("nftables".into(), rules)];
+        let set = fault(&measured, None, &BTreeMap::from(set)).expect("a fault");
+        let wanted =
+            "and what the variant sets (net.ipv4.ip_forward = 0, nftables = table inet t {...)";
+        assert!(set.contains(wanted), "{set}");
+    }
 
     /// Intervals of 1 ms with so many frames; a share of slow time above 4 % leaves one out.
     fn intervals(list: &[(u64, f64)]) -> Vec<Interval> {
@@ -296,6 +338,13 @@ mod tests {
         let silent = Measured { received: 0, ..count(100, 0, None) };
         let why = fault(&silent, None, &BTreeMap::new()).expect("nothing came back");
         assert!(why.contains("what the device dropped is not known"), "{why}");
+        assert!(why.contains("check the routes; "), "nothing was set: {why}");
+        let long = format!("block all\n{}", "pass quick all\n".repeat(10));
+        let set = [("net.inet.ip.forwarding", "0"), ("pf", &long)];
+        let set = set.map(|(word, value)| (word.to_owned(), value.to_owned())).into();
+        let why = fault(&silent, None, &set).expect("nothing came back");
+        let named = "what the variant sets (net.inet.ip.forwarding = 0, pf = block all; pass quick";
+        assert!(why.contains(named) && why.contains(" ...)"), "{why}");
     }
 
     #[test]

@@ -8,21 +8,23 @@ use anyhow::{Context as _, bail};
 use fwdlab_experiment::quantity;
 use toml_edit::{DocumentMut, Item, Table, Value, value};
 
+const HEADING: &str = "Changes of the experiment";
+
 /// Arguments of commands that run experiments.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Changes {
     /// Run so many blocks, or "until-decided"
-    #[arg(long, value_name = "N", help_heading = "Changes of the experiment")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = HEADING)]
     pub blocks: Option<String>,
     /// Measure each trial for so long, such as 2s or 500ms
-    #[arg(long, value_name = "TIME", help_heading = "Changes of the experiment")]
+    #[arg(long, value_name = "TIME", help_heading = HEADING)]
     pub duration: Option<String>,
     /// Draw the order of the trials from this number
-    #[arg(long, value_name = "NUMBER", value_parser = seed, help_heading = "Changes of the experiment")]
+    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true, help_heading = HEADING)]
     pub seed: Option<u64>,
     /// Set a key of the experiment (margin=2%), or a control word of a variant
     /// (modular:net.route.algo.inet.algo=dxr); may be repeated
-    #[arg(long, value_name = "KEY=VALUE", help_heading = "Changes of the experiment")]
+    #[arg(long, value_name = "KEY=VALUE", help_heading = HEADING)]
     pub set: Vec<String>,
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::{Parser, ValueEnum};
 use fwdlab_netbenches::import::{Imported, import};
 use fwdlab_netbenches::reproduction::{Row, reproduce};
@@ -59,6 +59,13 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         let imported = import(&arguments.directory, to)?;
         for skipped in &imported.skipped {
             fwdlab_guard::say!("left out: {skipped}");
+        }
+        if imported.directories == 0 {
+            bail!(
+                "there is nothing to import in {}: wanted logs, RAW/bench.*.receiver, as docs/netbenches.md \
+                 has them; nothing was written",
+                arguments.directory.display()
+            );
         }
         if arguments.pipeline.is_none() {
             output::print(&summary(&imported))?;

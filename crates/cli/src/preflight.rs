@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use fwdlab_claims::settle;
 use fwdlab_device::{Device, DeviceError, Watch};
 use fwdlab_experiment::Experiment;
 
@@ -27,8 +28,13 @@ pub fn pass(
             return Ok(false);
         }
         match device.preflight(variant, &mut watch) {
+            Ok(answers) => {
+                let words = variant.set.iter().filter_map(|(w, to)| Some((w, to, answers.get(w)?)));
+                let refuted = words.filter_map(|(word, to, is)| settle::refuted(word, to, is));
+                faults.extend(refuted.map(|why| experiment.blame(&variant.name, &why)));
+            }
             // One that is lost may be back when its trial comes, which is tried again, too.
-            Ok(()) | Err(DeviceError::Lost(_)) => {}
+            Err(DeviceError::Lost(_)) => {}
             Err(DeviceError::Stopped) => return Ok(false),
             Err(error) => {
                 faults.push(experiment.blame(&variant.name, &error.to_string()));

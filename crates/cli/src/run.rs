@@ -15,7 +15,7 @@ use fwdlab_device::Device;
 use fwdlab_experiment::Experiment;
 use fwdlab_report as report;
 use fwdlab_results::environment::Environment;
-use fwdlab_results::journal::utc_stamp;
+use fwdlab_results::journal::{Reserved, utc_stamp};
 use fwdlab_results::profile::FREQUENCY_HZ;
 use fwdlab_results::{About, Results, Resumed};
 
@@ -106,6 +106,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             Work::Again(dir) => dir.clone(),
             _ => place.dir(&experiment, &terms)?,
         };
+        // Nobody else's, before anything boots; it is free again for the journal.
+        let _reserved = Reserved::take(&dir)?;
         device.keep_logs_in(&dir);
         if experiment.blocks.planned() == 1 {
             fwdlab_guard::say!("warning: one block decides nothing: --blocks 8 gives a verdict");

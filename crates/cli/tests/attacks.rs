@@ -91,6 +91,7 @@ fn notes_that_are_a_link_to_a_secret_are_not_shown() {
     symlink(lab.path("mine"), lab.path("out/notes.md")).expect("a link");
     let stderr = refused(&lab, &["report", "out"]);
     assert!(stderr.contains("notes.md") && stderr.contains("symbolic link"), "{stderr}");
+    assert!(stderr.contains("put the file itself there"), "{stderr}");
     assert!(!lab.path("out/README.md").exists());
 }
 
@@ -125,6 +126,84 @@ fn fifos_and_endless_files_are_refused() {
     ] {
         let stderr = refused(&lab, arguments);
         assert!(stderr.contains("no regular file"), "{arguments:?}: {stderr}");
+    }
+    // It reads what ministat(1) reads, and that has an end.
+    let output = lab.fwdlab(&["ministat", "/dev/zero"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(text(&output.stderr), "ministat: /dev/zero has more than 256 MiB\n");
+}
+
+#[test]
+fn directories_of_others_are_neither_written_through_links_nor_filled() {
+    for name in ["netbenches", "profiles", "inputs", "console"] {
+        let lab = copied();
+        let elsewhere = lab.path("elsewhere");
+        fs::create_dir(&elsewhere).expect("a directory");
+        fs::write(elsewhere.join("radix.inet.folded"), format!("{SECRET} 3\n")).expect("a file");
+        symlink(&elsewhere, lab.path("out").join(name)).expect("a link");
+        let output = lab.fwdlab(&["report", "out"]);
+        assert!(matches!(output.status.code(), Some(0 | 2)), "{}", text(&output.stderr));
+        assert_eq!(fs::read_dir(&elsewhere).expect("a directory").count(), 1, "{name}");
+        for page in ["README.md", "index.html"] {
+            let page = fs::read_to_string(lab.path("out").join(page)).unwrap_or_default();
+            assert!(!page.contains(SECRET), "{name}");
+        }
+    }
+    // Links that lead to where they stand are as many directories as there are stars.
+    let lab = copied();
+    assert_eq!(lab.fwdlab(&["report", "out"]).status.code(), Some(0));
+    for name in ["a", "b", "c"] {
+        symlink(".", lab.path("out").join(name)).expect("a link");
+    }
+    let output = lab.fwdlab(&["report", "--check", "out"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stdout).contains("b: neither data of a campaign"),
+        "{}",
+        text(&output.stdout)
+    );
+    // A directory that stands where a file goes is not emptied for it.
+    for name in ["README.md", "notes.md"] {
+        let lab = copied();
+        fs::create_dir_all(lab.path("out").join(name).join("kept")).expect("a directory");
+        let stderr = refused(&lab, &["report", "out"]);
+        assert!(stderr.contains("move that directory away"), "{name}: {stderr}");
+        assert!(lab.path("out").join(name).join("kept").is_dir(), "{name}");
+    }
+}
+
+#[test]
+fn nothing_is_imported_of_what_is_no_log() {
+    let lab = Lab::new(EXPERIMENT);
+    fs::create_dir(lab.path("published")).expect("a directory");
+    fifo(&lab.path("published/a.pps"));
+    fs::write(lab.path("mine"), SECRET).expect("a file");
+    symlink(lab.path("mine"), lab.path("published/README.md")).expect("a link");
+    let output = lab.fwdlab(&["import", "published", "-o", "imported"]);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("nothing to import in published"), "{stderr}");
+    assert!(stderr.contains("symbolic link") && stderr.contains("not a regular file"), "{stderr}");
+    assert!(!lab.path("imported").exists());
+}
+
+/// The words of a title are words, in a page as in Markdown.
+#[test]
+fn marks_of_html_and_markdown_in_a_title_do_nothing() {
+    let title = "<script>alert(1)</script><img src=x onerror=alert(1)> ![x](http://x/) <!--";
+    let lab = copied();
+    change(&lab, |number, record| {
+        if number == 0 {
+            record["title"] = json!(title);
+        }
+    });
+    let output = lab.fwdlab(&["report", "out"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for name in ["README.md", "index.html", "graph.svg", "forest.svg"] {
+        let page = fs::read_to_string(lab.path("out").join(name)).expect("a file of the report");
+        for mark in ["<script>alert", "<img src=x", "<!--", "> ![x]"] {
+            assert!(!page.contains(mark), "{name}: {mark}");
+        }
     }
 }
 

@@ -122,7 +122,8 @@ fn freebsd_forwards_every_frame_at_the_known_cost() {
         &images,
         "root = \"IMAGES/root.qcow2\"",
         "[[variant]]\nname = \"a\"\nkernel = \"IMAGES/kernel-noalgo\"\n\
-         [[variant]]\nname = \"b\"\nload = [\"dpdk_lpm4\"]\n\
+         [[variant]]\nname = \"b\"\ncmdline = \"net.inet.ip.fw.default_to_accept=0\"\n\
+         guest = \"freebsd\"\nload = [\"dpdk_lpm4\"]\n\
          set = { \"net.route.algo.inet.algo\" = \"dpdk_lpm4\" }\n",
     );
     let output = lab.run();
@@ -137,6 +138,8 @@ fn freebsd_forwards_every_frame_at_the_known_cost() {
         assert_eq!((measured.flows_seen, checks), (Some(2000), clean), "{}", trial.id);
         assert_eq!(measured.proof["net.inet.ip.forwarding"], "1");
         assert!(measured.proof["route to 198.19.10.1"].contains("198.19.0.203"));
+        let told = measured.proof.get("cmdline net.inet.ip.fw.default_to_accept");
+        assert_eq!(told.map(String::as_str), (trial.variant == "b").then_some("0"));
         let known = if trial.variant == "a" { WITHOUT_FIB_ALGO } else { DPDK_LPM4 };
         let found = cost(trial);
         assert!((found / known - 1.0).abs() < 0.01, "{}: {found} for {known}", trial.variant);
@@ -412,6 +415,145 @@ fn what_is_missing_is_said_before_a_freebsd_guest_boots() {
     assert!(refusal(root, &rules).contains("pf and ipfw"), "nftables is Linux's");
     let pktgen = refusal("root = \"IMAGES/root.qcow2\"\ntester = \"pktgen\"", variants);
     assert!(pktgen.contains("pktgen is Linux's"), "{pktgen}");
+}
+
+/// What is said of a variant `b` with these keys, which no guest is booted for, and whether it points at the
+/// line that holds `at`.
+fn refused_at(images: &Path, files: &[(&str, &[u8])], keys: &str, at: &str) -> String {
+    let variants = format!("[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n{keys}\n");
+    let lab = Lab::new(images, "root = \"IMAGES/root.qcow2\"", &variants);
+    for (name, bytes) in files {
+        fs::write(lab.dir.path().join(name), bytes).expect("a writable directory");
+    }
+    let output = lab.run();
+    let told = words(&output);
+    assert_eq!(output.status.code(), Some(2), "{keys}: {told}");
+    assert!(!lab.dir.path().join("results").exists(), "nothing was begun");
+    let said = told.split("short.toml:").nth(1).unwrap_or_default().to_owned();
+    assert!(points_at(&lab, &said, at), "{at}: {told}");
+    assert!(said.contains("variant \"b\" cannot be set up"), "{told}");
+    said
+}
+
+#[test]
+fn what_is_no_kernel_or_not_all_of_it_is_named_before_anything_boots() {
+    let Some(images) = images_for("what_is_no_kernel_or_not_all_of_it") else { return };
+    let whole = fs::read(images.join("kernel")).expect("a kernel");
+    let mut hole = whole.clone();
+    hole[0x20_0000..0x21_0000].fill(0);
+    let program = fs::read("/proc/self/exe").expect("this program");
+    for (bytes, part) in [
+        (b"".as_slice(), "is no kernel: it is empty"),
+        (b"no kernel\n", "is no kernel: it is text"),
+        (&program, "is no kernel: it is a program"),
+        (&whole[..5_000_000], "is cut short: it has 5000000 bytes of "),
+        (&hole, "is damaged: 65536 bytes of its code, from 2097152 on, are zero"),
+    ] {
+        let said = refused_at(&images, &[("odd", bytes)], "kernel = \"odd\"", "\"odd\"");
+        assert!(said.contains("odd ") && said.contains(part), "{said}");
+    }
+    let root = fs::read(images.join("root.qcow2")).expect("a root");
+    for (bytes, part) in [
+        (&root[..6_000_000], "is cut short: it has 6000000 bytes of "),
+        (b"no root\n", "is neither a qcow2 image nor a raw disk"),
+    ] {
+        let said = refused_at(&images, &[("odd", bytes)], "root = \"odd\"", "\"odd\"");
+        assert!(said.contains("the root image ") && said.contains(part), "{said}");
+    }
+    for (keys, at, part) in [
+        ("cmdline = \"quiet kern.hz=100\"", "quiet", "\"quiet\" is no setting; write NAME=VALUE"),
+        ("guest = \"linux\"", "guest", "is of the other system"),
+        (
+            "kernel = \"IMAGES/kernel-noalgo\"\nload = [\"fib_dxr\"]",
+            "fib_dxr",
+            "no options FIB_ALGO, which the module fib_dxr needs; write load = []",
+        ),
+    ] {
+        let said = refused_at(&images, &[], keys, at);
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn doctor_says_what_is_cut_short() {
+    let Some(images) = images_for("doctor_says_what_is_cut_short") else { return };
+    let dir = tempfile::tempdir().expect("a directory");
+    let place = dir.path().join("freebsd");
+    fs::create_dir(&place).expect("a directory");
+    let copy = |name: &str, to: &str, length: usize| {
+        let bytes = fs::read(images.join(name)).expect("a file");
+        fs::write(place.join(to), &bytes[..length.min(bytes.len())]).expect("writable");
+    };
+    let told = || {
+        let mut doctor = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+        doctor.args(["doctor", "--device", "vm", "--format", "json"]).current_dir(dir.path());
+        let output = doctor.output().expect("the binary starts");
+        let all: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let text = all.to_string();
+        let at = text.find("FreeBSD kernels to boot").expect("looked for");
+        let part = &text[at.saturating_sub(1200)..(at + 1200).min(text.len())];
+        part.to_owned()
+    };
+    copy("kernel", "kernel", usize::MAX);
+    copy("root.qcow2", "root.qcow2", 6_000_000);
+    let cut = told();
+    assert!(cut.contains(", but the root image ") && cut.contains("is cut short"), "{cut}");
+    copy("root.qcow2", "root.qcow2", usize::MAX);
+    copy("kernel", "kernel", 6_000_000);
+    let cut = told();
+    assert!(cut.contains("kernel is cut short: it has 6000000 bytes"), "{cut}");
+    assert!(!cut.contains("lacks ./"), "{cut}");
+}
+
+#[test]
+fn a_trial_through_which_nothing_comes_names_what_is_set_and_keeps_what_was_read_back() {
+    let test = "a_trial_through_which_nothing_comes";
+    let Some(images) = images_for(test) else { return };
+    if !is_long(test) {
+        return;
+    }
+    let lab = Lab::new(
+        &images,
+        "root = \"IMAGES/root.qcow2\"",
+        "[[variant]]\nname = \"a\"\nset = { \"net.inet.ip.forwarding\" = 0 }\n\
+         [[variant]]\nname = \"b\"\ncmdline = \"net.inet.ip.fw.default_to_accept=0 -v\"\n\
+         set = { ipfw = \"add 100 count ip from any to any\" }\n",
+    );
+    for trial in lab.trials(&lab.run()) {
+        let reason = trial.reason.as_deref().unwrap_or("it came through");
+        let proof = &trial.measured.proof;
+        if trial.variant == "a" {
+            assert!(
+                reason.contains("what the variant sets (net.inet.ip.forwarding = 0)"),
+                "{reason}"
+            );
+            assert_eq!(proof["net.inet.ip.forwarding"], "0");
+            continue;
+        }
+        assert!(reason.contains("sets (ipfw = add 100 count"), "{reason}");
+        assert_eq!(proof["cmdline net.inet.ip.fw.default_to_accept"], "0");
+        assert_eq!(proof["ipfw closing rule"], "65535 deny ip from any to any");
+        assert!(proof["ipfw ruleset"].contains("00100 count"), "{proof:?}");
+        assert!(proof.contains_key("cmdline options"), "{proof:?}");
+    }
+}
+
+#[test]
+fn a_root_that_breaks_in_the_guest_is_named_with_the_consoles_last_lines() {
+    let Some(images) = images_for("a_root_that_breaks_in_the_guest") else { return };
+    let variants = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n";
+    let lab = Lab::new(&images, "root = \"odd.qcow2\"", variants);
+    let mut root = fs::read(images.join("root.qcow2")).expect("a root");
+    // Its tables stay; what they point to is lost.
+    let length = root.len();
+    root[length / 2..].fill(0);
+    fs::write(lab.dir.path().join("odd.qcow2"), root).expect("a writable directory");
+    let reasons = refusals(&lab);
+    let [reason] = &reasons[..] else { panic!("{reasons:?}") };
+    for part in ["odd.qcow2", "its last lines: ", "copy it again", "examples/freebsd.sh"] {
+        assert!(reason.contains(part), "{part:?} in {reason}");
+    }
+    assert!(points_at(&lab, reason, "odd.qcow2"), "{reason}");
 }
 
 /// A copy of the kernel whose configuration does not name this device or option any more.

@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::Receiver;
@@ -90,17 +91,22 @@ fn is_compiled(dir: &Path, name: &str, program: &str) -> bool {
     clang.status().is_ok_and(|status| status.success())
 }
 
+/// Two variants, the second with this setting in line 11.
+fn with_setting(set: &str) -> String {
+    const FILE: &str = "title = \"t\"\ndevice = \"linux\"\nbaseline = \"a\"\nblocks = 2\nduration = \"200ms\"\n\
+                        interval = \"40ms\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+                        set = { SET }\n[[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1:2000\"\n\
+                        destination = \"198.19.10.1-198.19.10.9:2000\"\nframe = \"min\"\nload = \"max\"\n\
+                        [routes]\nstatic = [\"198.18.0.0/16 via 198.18.0.203\", \"198.19.0.0/16 via 198.19.0.203\"]\n";
+    FILE.replace("SET", set)
+}
+
 /// What cannot be set up would FAIL in every block, also where it is made only while frames are sent.
 #[test]
 fn a_variant_that_cannot_be_set_up_stops_the_run_at_its_line() {
     if !is_able("a_variant_that_cannot_be_set_up_stops_the_run_at_its_line") {
         return;
     }
-    const FILE: &str = "title = \"t\"\ndevice = \"linux\"\nbaseline = \"a\"\nblocks = 2\nduration = \"200ms\"\n\
-                        interval = \"40ms\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
-                        set = { SET }\n[[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1:2000\"\n\
-                        destination = \"198.19.10.1-198.19.10.9:2000\"\nframe = \"min\"\nload = \"max\"\n\
-                        [routes]\nstatic = [\"198.18.0.0/16 via 198.18.0.203\", \"198.19.0.0/16 via 198.19.0.203\"]\n";
     let dir = tempfile::tempdir().expect("a directory");
     fs::write(dir.path().join("empty.o"), "").expect("writable");
     let mut objects = Vec::new();
@@ -117,11 +123,13 @@ fn a_variant_that_cannot_be_set_up_stops_the_run_at_its_line() {
         ("xdp = \"empty.o\"", "xdp: cannot load empty.o"),
         ("routes = \"none.txt\"", "routes: cannot"),
         ("nftables = \"none.nft\"", "name a file beside the experiment"),
+        ("nftables = \"table inet t { include 'secret'; }\"", "the word \"include\""),
         ("rps = \"ffff00000000\"", "(threaded, rps)"),
         ("\"net.ipv4.no_such\" = \"1\"", "no such sysctl"),
         ("\"net.ipv4.tcp_congestion_control\" = \"none\"", "its value"),
+        ("\"net.ipv4.conf.all.rp_filter\" = \"1\\n2\"", "set to 1\\n2, but the device answers 1"),
     ]) {
-        fs::write(dir.path().join("x.toml"), FILE.replace("SET", set)).expect("writable");
+        fs::write(dir.path().join("x.toml"), with_setting(set)).expect("writable");
         let mut run = fwdlab();
         run.args(["run", "-q", "x.toml", "-o", "out"]).current_dir(dir.path());
         let output = run.output().expect("it starts");
@@ -130,6 +138,101 @@ fn a_variant_that_cannot_be_set_up_stops_the_run_at_its_line() {
         let place = "x.toml:11: variant \"b\" cannot be set up, and nothing was measured: ";
         assert!(said.contains(place) && said.contains(words), "{set}: {said}");
         assert!(!dir.path().join("out").exists(), "{set}: {said}");
+    }
+}
+
+/// A map that asks for a name, as objects do that share it with other programs.
+const PINNED: &str = "struct { int (*type)[2]; int (*max_entries)[1]; unsigned *key; unsigned *value;\n\
+    int (*pinning)[1]; } kept __attribute__((section(\".maps\"), used));\n\
+    static void *(*lookup)(void *map, const void *key) = (void *)1;\n\
+    __attribute__((section(\"xdp\"), used)) int pass(void *at) {\n\
+    unsigned zero = 0; unsigned *value = lookup(&kept, &zero);\n\
+    return value && *value == 7 ? 1 : 2; }\n\
+    char _license[] __attribute__((section(\"license\"), used)) = \"GPL\";\n";
+
+/// In a namespace of mounts with a BPF file system of its own: a run that is killed once its map has
+/// a name, then any other command; then one that ends by itself.
+const MAPS_OF_A_RUN: &str = "mount -t bpf none /sys/fs/bpf && mkdir /sys/fs/bpf/kept || exit 77\n\
+    \"$0\" run -q x.toml -o killed 2>said & run=$!\n\
+    tries=0; while [ $tries -lt 1200 ] && kill -0 $run && ! [ -e /sys/fs/bpf/fwdlab-*/kept ]; do\n\
+    tries=$((tries + 1)); sleep 0.1; done\n\
+    ls -d /sys/fs/bpf/fwdlab-*/kept >seen; kill -9 $run; wait $run\n\
+    \"$0\" examples >list; ls -A /sys/fs/bpf >after-kill\n\
+    \"$0\" run -q x.toml --blocks 1 -o whole 2>>said; ls -A /sys/fs/bpf >after-end\n";
+
+#[test]
+fn maps_that_have_names_are_gone_after_every_end_and_those_of_others_stay() {
+    const TEST: &str = "maps_that_have_names_are_gone_after_every_end_and_those_of_others_stay";
+    if !is_able(TEST) {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    if !is_compiled(dir.path(), "pinned", PINNED) {
+        return eprintln!("SKIPPED {TEST}: no clang for BPF: apt-get install clang");
+    }
+    let file = with_setting("xdp = \"pinned.o\"").replace("blocks = 2", "blocks = 200");
+    fs::write(dir.path().join("x.toml"), file).expect("writable");
+    let mut script = Command::new("unshare");
+    script.args(["-m", "sh", "-c", MAPS_OF_A_RUN, env!("CARGO_BIN_EXE_fwdlab")]);
+    let status = script.current_dir(dir.path()).stderr(Stdio::null()).status();
+    if !status.is_ok_and(|status| status.code() != Some(77)) {
+        return eprintln!("SKIPPED {TEST}: no mount of a BPF file system");
+    }
+    let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap_or_default();
+    assert!(read("seen").contains("/kept"), "no map had a name: {}", read("said"));
+    assert!(read("whole/trials.jsonl").contains("\"record\":\"finished\""), "{}", read("said"));
+    for moment in ["after-kill", "after-end"] {
+        // The file system has these two of its own.
+        let left = read(moment);
+        let left: Vec<&str> = left.lines().filter(|name| !name.ends_with(".debug")).collect();
+        assert_eq!(left, ["kept"], "{moment}: {}", read("said"));
+    }
+}
+
+/// What a program of another is given, seen by a script in its place that then becomes it.
+#[test]
+fn nothing_of_the_callers_environment_reaches_nft_and_perf() {
+    const TEST: &str = "nothing_of_the_callers_environment_reaches_nft_and_perf";
+    if !is_able(TEST) {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = with_setting("nftables = \"table inet t {}\"");
+    fs::write(dir.path().join("x.toml"), file).expect("writable");
+    let path = std::env::var("PATH").expect("a path");
+    let mut seen = Vec::new();
+    for program in ["nft", "perf"] {
+        let mut real = path.split(':').map(|place| Path::new(place).join(program));
+        let Some(real) = real.find(|file| file.is_file()) else {
+            eprintln!("SKIPPED {TEST}: no {program}");
+            continue;
+        };
+        let log = dir.path().join(format!("{program}.env"));
+        let script =
+            format!("#!/bin/sh\nenv >>{}\nexec {} \"$@\"\n", log.display(), real.display());
+        let stand_in = dir.path().join(program);
+        fs::write(&stand_in, script).expect("writable");
+        fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).expect("ours");
+        seen.push((program, log));
+    }
+    let with_canary = |arguments: &[&str]| {
+        let mut command = fwdlab();
+        command.args(arguments).current_dir(dir.path());
+        command.env("PATH", format!("{}:{path}", dir.path().display()));
+        command.env("CANARY", "sings").env("LD_PRELOAD_NOT", "sings").env("HOME", "/sings");
+        command.output().expect("it starts")
+    };
+    let output = with_canary(&["run", "-q", "x.toml", "--blocks", "1", "-o", "out"]);
+    assert!(dir.path().join("out/trials.jsonl").exists(), "{}", text(&output.stderr));
+    let output = with_canary(&["profile", "out"]);
+    for (program, log) in seen {
+        let Ok(given) = fs::read_to_string(&log) else {
+            // perf may not be allowed to sample; then it was not asked
+            assert_eq!(program, "perf", "{}", text(&output.stderr));
+            eprintln!("SKIPPED {TEST}: no profile was taken: {}", text(&output.stderr));
+            continue;
+        };
+        assert!(given.contains("PATH=") && !given.contains("sings"), "{program}: {given}");
     }
 }
 

@@ -4,6 +4,7 @@
 mod lab;
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 
 use fwdlab_results::Results;
 use lab::{EXPERIMENT, Lab, text};
@@ -21,6 +22,21 @@ fn init_writes_an_experiment_that_plans_and_never_overwrites() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("is there already"), "{}", text(&output.stderr));
     assert_eq!(fs::read(lab.path("mine.toml")).expect("a file"), before);
+}
+
+/// A build without the vm device names it all the same, and how to get it.
+#[test]
+fn help_of_init_names_every_device_and_those_left_out_of_this_build() {
+    let lab = Lab::new(EXPERIMENT);
+    let output = lab.fwdlab(&["init", "--help"]);
+    let help = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(output.status.code(), Some(0), "{help}");
+    for device in ["- builtin:", "- linux:", "- vm:"] {
+        assert!(help.contains(device), "{device} in {help}");
+    }
+    let is_left_out = !cfg!(feature = "vm");
+    assert_eq!(help.contains("left out of this build"), is_left_out, "{help}");
+    assert_eq!(help.contains("--features full"), is_left_out, "{help}");
 }
 
 #[test]
@@ -130,13 +146,16 @@ fn the_program_says_what_it_is_and_documents_itself() {
 #[test]
 fn wrong_arguments_get_the_right_remedy() {
     let lab = Lab::new(EXPERIMENT);
-    let cases: [(&[&str], &str); 11] = [
+    let cases: [(&[&str], &str); 14] = [
         (&["rnu", "short.toml"], "a similar subcommand exists: 'run'"),
         (&["run", "short.toml", "--lbocks", "3"], "a similar argument exists: '--blocks'"),
         (&["run", "short.toml", "--fail-on", "sloer"], "a similar value exists: 'slower'"),
         (&["run", "short.toml", "--blocks", "0"], "write blocks = 8"),
         (&["run", "short.toml", "--duration", "2"], "write a number and ms, s or m"),
         (&["run", "short.toml", "--seed", "x"], "wanted a whole number from 0"),
+        (&["run", "short.toml", "--seed", "-1"], "wanted a whole number from 0"),
+        (&["run", "short.toml", "--blocks", "-3"], "write blocks = 8"),
+        (&["compare", "out/trials.jsonl", "out"], "and not a file in it: name out"),
         (&["run", "short.toml", "--set", "blocks"], "wanted KEY=VALUE, or VARIANT:WORD=VALUE"),
         (&["run", "nothere.toml"], "check the path"),
         (&["run", "short.toml", "--exmple", "x"], "a similar argument exists: '--example'"),
@@ -166,6 +185,10 @@ fn wrong_words_get_the_right_remedy() {
         ),
         ("blocks = 3", "blocks = 3\nblocks = 4", "blocks: the key stands here a second time"),
         ("frame = \"min\"", "frame = \"IMIX\"", "did you mean \"imix\"?"),
+        ("frame = \"min\"", "frame = \"64:7,594\"", "each part of a mix is LENGTH:COUNT"),
+        ("blocks = 3", "blocks = 3\nmeasure = \"NDR\"", "did you mean \"ndr\"?"),
+        ("blocks = 3", "blocks = 3\nmeasure = \"latency\"", "write latency = true"),
+        ("static = [", "fiel = \"x\" #", "did you mean file?"),
     ];
     for (old, new, words) in cases {
         fs::write(lab.path("wrong.toml"), EXPERIMENT.replace(old, new)).expect("a file");
@@ -375,6 +398,51 @@ fn a_report_in_a_form_is_printed_and_nothing_is_written() {
 }
 
 /// A gate is green only where it could have been red.
+#[test]
+fn a_report_writes_only_what_changed_and_where_it_may_not_write_it_is_printed() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));
+    let output = lab.fwdlab(&["run", "short.toml", "-o", "out", "-q"]);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", text(&output.stderr));
+    // A file that is put there anew is another file.
+    let files = || -> Vec<(std::path::PathBuf, u64)> {
+        let entries = fs::read_dir(lab.path("out")).expect("a directory").flatten();
+        let mut all: Vec<_> =
+            entries.map(|own| (own.path(), own.metadata().expect("a file").ino())).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(lab.fwdlab(&["report", "out"]).status.code(), Some(0));
+    let before = files();
+    assert_eq!(lab.fwdlab(&["report", "out"]).status.code(), Some(0));
+    assert_eq!(files(), before, "nothing had changed");
+    fs::write(lab.path("out/graph.svg"), "another picture").expect("a writable file");
+    assert_eq!(lab.fwdlab(&["report", "out"]).status.code(), Some(0));
+    let after = files();
+    let differ: Vec<_> = before.iter().zip(&after).filter(|(old, new)| old != new).collect();
+    assert!(matches!(differ[..], [(_, (path, _))] if path.ends_with("graph.svg")), "{differ:?}");
+
+    fs::remove_file(lab.path("out/README.md")).expect("a report");
+    let before = files();
+    // Nobody's permissions bind root, a read-only mount does.
+    let script = "mount --bind out out && mount -o remount,ro,bind out || exit 77\n\
+                  cd . && exec \"$0\" report out";
+    let mut unshare = std::process::Command::new("unshare");
+    unshare.args(["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_fwdlab")]);
+    let output = unshare.current_dir(lab.dir.path()).output();
+    let Some(output) = output.ok().filter(|output| output.status.code() != Some(77)) else {
+        println!("SKIPPED a_report_writes_only_what_changed: no mounts in a namespace of its own");
+        return;
+    };
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    if stderr.starts_with("unshare: ") {
+        println!("SKIPPED a_report_writes_only_what_changed: {stderr}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stdout.contains("IPv4: ") && stderr.contains("nothing written: "), "{stdout}{stderr}");
+    assert_eq!(files(), before);
+}
+
 #[test]
 fn a_gate_that_could_not_tell_ends_with_4() {
     let lab = Lab::new(EXPERIMENT);

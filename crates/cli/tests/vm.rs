@@ -6,6 +6,7 @@
 #![allow(clippy::print_stderr)]
 #![cfg(all(target_os = "linux", feature = "vm"))]
 
+mod guest_sessions;
 mod recipe;
 
 use std::fs;
@@ -59,7 +60,10 @@ impl Lab {
         let text = format!("#!/bin/sh\n{version}\n{script}\n");
         fs::write(&qemu, text).expect("a writable directory");
         fs::set_permissions(&qemu, fs::Permissions::from_mode(0o755)).expect("our own file");
-        fs::write(lab.dir.path().join("vmlinuz"), "no kernel").expect("a writable directory");
+        // As far as its header goes.
+        let mut kernel = vec![0; 5 * 512];
+        kernel[0x202..0x206].copy_from_slice(b"HdrS");
+        fs::write(lab.dir.path().join("vmlinuz"), kernel).expect("a writable directory");
         let mut path = lab.dir.path().as_os_str().to_owned();
         path.push(":");
         path.push(&lab.path);
@@ -162,6 +166,38 @@ fn no_guest_outlives_fwdlab_even_when_it_is_killed() {
     wait_for(|| (!process.exists()).then_some(())).expect("the guest ended with fwdlab");
 }
 
+/// QEMU, dpkg-deb and whatever a guest is handed see nothing of what the caller's shell holds.
+#[test]
+fn nothing_of_the_callers_environment_reaches_a_guest() {
+    // Its payload is a file of fwdlab's, which may be read as long as that runs.
+    let lab = Lab::with_qemu(
+        "env >given; for word; do printf '%s\\n' \"$word\" >>given; \
+         case $word in /proc/*) cat \"$word\" >>given;; esac; done; exit 1",
+    );
+    let with_canary = || {
+        let mut command = lab.command();
+        command.env("CANARY", "sings").env("HOME", "/sings").env("QEMU_AUDIO_DRV", "sings");
+        command.output().expect("the binary starts")
+    };
+    let output = with_canary();
+    let given = fs::read(lab.dir.path().join("given")).expect("QEMU was started");
+    let has = |word: &[u8]| given.windows(word.len()).any(|bytes| bytes == word);
+    assert!(has(b"PATH=") && has(b"-initrd"), "{}", words(&output));
+    assert!(has(b"070701") || has(b"070702"), "the payload was not looked at");
+    assert!(!has(b"sings"), "{}", words(&output));
+
+    let stand_in = lab.dir.path().join("dpkg-deb");
+    fs::write(&stand_in, "#!/bin/sh\nenv >unpacked.env\nexit 1\n").expect("writable");
+    fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).expect("our own file");
+    fs::write(lab.dir.path().join("linux-image-6.1.0_1_amd64.deb"), "no package")
+        .expect("writable");
+    lab.write(&experiment(Path::new("linux-image-6.1.0_1_amd64.deb")));
+    let output = with_canary();
+    assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+    let given = fs::read_to_string(lab.dir.path().join("unpacked.env")).expect("it was started");
+    assert!(given.contains("PATH=") && !given.contains("sings"), "{given}");
+}
+
 /// The process that stands for the guest, once it runs and has left its number in a file.
 fn guest_of(lab: &Lab) -> PathBuf {
     let file = lab.dir.path().join("pid");
@@ -250,6 +286,19 @@ fn a_kernel_that_is_not_there_is_said_before_anything_runs() {
     assert_eq!(output.status.code(), Some(2));
     assert!(words(&output).contains("there is no kernel kernels/9.9"), "{}", words(&output));
     assert!(!lab.dir.path().join("results").exists(), "nothing was begun");
+}
+
+/// It was said at the line of `kernel`.
+#[test]
+fn rules_that_are_not_there_are_said_at_their_line() {
+    let lab = Lab::with_qemu("exit 1");
+    let text = experiment(Path::new("vmlinuz"));
+    lab.write(&text.replace("name = \"b\"", "name = \"b\"\nset = { nftables = \"none.nft\" }"));
+    let output = lab.run();
+    assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+    let wanted = "short.toml:15: variant \"b\" cannot be set up, and nothing was measured: ";
+    assert!(words(&output).contains(wanted), "{}", words(&output));
+    assert!(words(&output).contains("nftables rules"), "{}", words(&output));
 }
 
 /// The kernel of `examples/kernels.sh`, or why the test cannot run.
@@ -341,6 +390,156 @@ fn a_frame_costs_the_same_however_long_the_trial_is() {
     let ratio = costs[0] / costs[1];
     // What the examples of two kernels take for nothing (margin = "0.2%").
     assert!((0.998..1.002).contains(&ratio), "{costs:?} instructions a frame");
+}
+
+/// A lab with the kernel and this experiment of it; says what is skipped where there is none.
+fn lab_of_guests(test: &str, needs_nft: bool, text: impl Fn(&Path) -> String) -> Option<Lab> {
+    let why = match kernel() {
+        Ok(_) if needs_nft && Command::new("nft").arg("--version").output().is_err() => {
+            "no nft: apt-get install nftables".to_owned()
+        }
+        Ok(kernel) => {
+            let lab = Lab::new();
+            lab.write(&text(&kernel));
+            return Some(lab);
+        }
+        Err(why) => why,
+    };
+    eprintln!("SKIPPED {test}: {why}");
+    None
+}
+
+fn is_long(test: &str) -> bool {
+    let is_asked = std::env::var_os("FWDLAB_LONG_TESTS").is_some();
+    if !is_asked {
+        eprintln!("SKIPPED {test}: boots guests for a minute; FWDLAB_LONG_TESTS=1 runs it");
+    }
+    is_asked
+}
+
+/// All trials of a lab, each kept.
+fn kept(lab: &Lab) -> Vec<Trial> {
+    let output = lab.run();
+    let trials = lab.trials(&output);
+    let faults: Vec<_> = trials.iter().filter_map(|trial| trial.reason.as_ref()).collect();
+    assert!(faults.is_empty() && !trials.is_empty(), "{faults:?}; {}", words(&output));
+    trials
+}
+
+#[test]
+fn a_slowdown_of_new_sessions_in_a_linux_guest_is_found_in_insertion_and_not_in_lookup() {
+    let test = "a_slowdown_of_new_sessions_in_a_linux_guest";
+    let traffic = "lifetime = 4\ndirection = \"both\"";
+    let text = |kernel: &Path| guest_sessions::with_slow_insertion(kernel, traffic);
+    let Some(lab) = lab_of_guests(test, true, text) else { return };
+    guest_sessions::assert_found_in_insertion_alone(&kept(&lab), 4, 2);
+}
+
+#[test]
+fn a_slowdown_of_new_sessions_of_tcp_in_a_linux_guest_is_found_in_insertion_and_not_in_lookup() {
+    let test = "a_slowdown_of_new_sessions_of_tcp_in_a_linux_guest";
+    let traffic = "protocol = \"tcp\"\nlifetime = 7\ndirection = \"both\"";
+    let text = |kernel: &Path| guest_sessions::with_slow_insertion(kernel, traffic);
+    let Some(lab) = lab_of_guests(test, true, text).filter(|_| is_long(test)) else { return };
+    let trials = kept(&lab);
+    guest_sessions::assert_found_in_insertion_alone(&trials, 7, 3);
+    for trial in &trials {
+        let is_lookup = trial.traffic.ends_with("lookup");
+        let wanted = if is_lookup { "400 ESTABLISHED" } else { "400 SYN_SENT" };
+        assert_eq!(trial.measured.proof["sessions in the table, states"], wanted, "{}", trial.id);
+    }
+}
+
+#[test]
+fn a_slowdown_of_new_translations_in_a_linux_guest_is_found_in_insertion_and_not_in_lookup() {
+    let test = "a_slowdown_of_new_translations_in_a_linux_guest";
+    let lab = lab_of_guests(test, true, guest_sessions::masquerading);
+    let Some(lab) = lab.filter(|_| is_long(test)) else { return };
+    guest_sessions::assert_translated(&kept(&lab));
+}
+
+#[test]
+fn what_a_full_table_of_a_linux_guest_does_with_more_sessions_is_counted() {
+    let test = "what_a_full_table_of_a_linux_guest_does";
+    let rules = ["table ip f { chain c { type filter hook forward priority 0; ct state new accept; }; }";
+        2];
+    let text = |kernel: &Path| {
+        let text = guest_sessions::experiment(kernel, "\"full-table\"", rules, "lifetime = 2");
+        text.replace("198.19.10.20:2000", "198.19.10.20:2000-2012")
+    };
+    let Some(lab) = lab_of_guests(test, true, text).filter(|_| is_long(test)) else { return };
+    guest_sessions::assert_full(&kept(&lab));
+}
+
+/// Two traffics, one way and both ways; `b` drops what comes back from half of the destinations.
+fn both_ways(kernel: &Path) -> String {
+    let ends = "source = \"198.18.10.1-198.18.10.20:2000\"\n\
+                destination = \"198.19.10.1-198.19.10.100:2000\"\n";
+    let rule = "table ip t { chain c { type filter hook forward priority 0; policy accept; \
+                ip saddr 198.19.10.1-198.19.10.50 drop; }; }";
+    let text = experiment(kernel).replace("\"2s\"", "\"600s\"\nboots = \"block\"");
+    let (head, _) = text.split_once("[[variant]]").expect("variants");
+    format!(
+        "{head}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\nset = {{ nftables = \"{rule}\" }}\n\
+         [[traffic]]\nname = \"one\"\n{ends}[[traffic]]\nname = \"both\"\ndirection = \"both\"\n{ends}\
+         [routes]\nstatic = [\"198.18.0.0/16 via 198.18.0.203\", \"198.19.0.0/16 via 198.19.0.203\"]\n"
+    )
+}
+
+#[test]
+fn what_is_lost_one_way_is_told_of_that_way_by_copies_of_one_boot() {
+    let test = "what_is_lost_one_way_is_told_of_that_way_by_copies_of_one_boot";
+    let Some(lab) = lab_of_guests(test, true, both_ways) else { return };
+    let trials = kept(&lab);
+    assert_eq!(trials.len(), 4);
+    for trial in &trials {
+        let own = &trial.measured;
+        let is_both = trial.traffic == "both";
+        assert_eq!(own.flows_seen.map(|seen| seen >= 2000), Some(true), "{}", trial.id);
+        assert_eq!(own.ways.len(), if is_both { 2 } else { 0 }, "{}", trial.id);
+        let lost: Vec<u64> = own.ways.iter().map(|way| way.checks.lost).collect();
+        let ports = own.ways.iter().all(|way| way.device_received == Some(way.sent));
+        assert!(ports, "{}: {:?}", trial.id, own.ways);
+        match (is_both, &*trial.variant) {
+            (true, "b") => {
+                assert_eq!((lost[0], own.flows_seen), (0, Some(3000)), "{}", trial.id);
+                let dropped: u64 = own.drops.iter().flatten().map(|(_, count)| count).sum();
+                assert!(lost[1] > 0 && lost[1] == dropped, "{}: {lost:?} {dropped}", trial.id);
+            }
+            _ => assert_eq!(own.checks.map(|checks| checks.lost), Some(0), "{}", trial.id),
+        }
+    }
+    let cost = |traffic: &str| {
+        let is_it = |trial: &&Trial| trial.variant == "a" && trial.traffic == traffic;
+        trials.iter().find(is_it).and_then(Trial::cost_ns).expect("a cost")
+    };
+    let (one, both) = (cost("one"), cost("both"));
+    println!("{one:.0} instructions a frame one way, {both:.0} both ways");
+    assert!((both / one - 1.0).abs() < 0.05, "{one} {both}");
+}
+
+/// Copies of one boot count what boots of their own count, traffic by traffic.
+#[test]
+fn copies_of_one_boot_count_what_boots_of_their_own_count() {
+    let test = "copies_of_one_boot_count_what_boots_of_their_own_count";
+    if !is_long(test) {
+        return;
+    }
+    let mut all = Vec::new();
+    for boots in ["trial", "block"] {
+        let patience = format!("\"600s\"\nboots = {boots:?}");
+        let text = |kernel: &Path| experiment(kernel).replace("\"2s\"", &patience);
+        let Some(lab) = lab_of_guests(test, false, text) else { return };
+        all.push(kept(&lab));
+    }
+    let cost = |own: &Trial| own.cost_ns().expect("a cost");
+    for fresh in &all[0] {
+        let is_it = |own: &&Trial| (&own.variant, &own.traffic) == (&fresh.variant, &fresh.traffic);
+        let copy = all[1].iter().find(is_it).expect("a trial");
+        let (fresh_cost, copy_cost) = (cost(fresh), cost(copy));
+        println!("{}: {fresh_cost:.2} in a boot of its own, {copy_cost:.2} in a copy", fresh.id);
+        assert!((copy_cost / fresh_cost - 1.0).abs() < 0.002, "{}", fresh.id);
+    }
 }
 
 #[test]

@@ -151,16 +151,21 @@ pub trait Device {
     /// When the variant could not be applied; the trial is then recorded as FAILED.
     fn apply(&mut self, variant: &Variant, watch: &mut Watch<'_>) -> Result<Proof, DeviceError>;
 
-    /// Tries to set the device up as `variant` says, before a campaign begins.
+    /// Tries to set the device up as `variant` says, before a campaign begins; what the device answers
+    /// where it is asked then.
     ///
     /// # Errors
     /// When the variant could not be applied; the campaign then does not begin.
-    fn preflight(&mut self, variant: &Variant, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
+    fn preflight(
+        &mut self,
+        variant: &Variant,
+        watch: &mut Watch<'_>,
+    ) -> Result<Proof, DeviceError> {
         // Where it takes a reboot, the trials themselves are soon enough.
         if self.switch_cost() > LONGEST_PREFLIGHT {
-            return Ok(());
+            return Ok(Proof::new());
         }
-        self.apply(variant, watch).map(drop)
+        self.apply(variant, watch)
     }
 
     /// Sends the traffic for [`Experiment::warmup`] as a run of its own, of which nothing is counted, and

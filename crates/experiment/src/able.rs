@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::Traffic;
 use super::problem::{Complaint, Complaints};
 use super::schema::{Abilities, Schema, TrafficPlace};
+use super::{Direction, Traffic};
 use fwdlab_results::{Family, Measure};
 
 /// A key of the file and its bytes.
@@ -116,6 +116,16 @@ fn sent<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Vec<Demand<'a>> {
             measure: None,
             remedy: "remove direction",
             key: key("direction"),
+        });
+    }
+    if traffic.ports > 2 {
+        let ports = traffic.ports;
+        all.push(Demand {
+            what: format!("have {ports} ports"),
+            is_met: Box::new(move |can| ports <= can.most_ports),
+            measure: None,
+            remedy: "remove ports, and direction = \"mesh\"",
+            key: key(if traffic.direction == Direction::Mesh { "direction" } else { "ports" }),
         });
     }
     if traffic.sessions.is_some() {

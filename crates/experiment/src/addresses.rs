@@ -60,6 +60,25 @@ impl Endpoint {
         (number(self.first), number(self.last))
     }
 
+    /// The addresses of part `number` of `parts` of equal length, with the same UDP ports; nothing where
+    /// there are fewer addresses than parts.
+    pub(super) fn part(&self, number: u16, parts: u16) -> Option<Self> {
+        let (first, last) = self.bounds();
+        let (number, parts) = (u128::from(number), u128::from(parts.max(1)));
+        // One less than there are: all of IPv6 has no number of its own.
+        let (each, more) = ((last - first) / parts, (last - first) % parts + 1);
+        let (each, more) = if more == parts { (each + 1, 0) } else { (each, more) };
+        let begin = |number: u128| first + number * each + number.min(more);
+        let end = if number + 1 == parts { last } else { begin(number + 1).checked_sub(1)? };
+        let begin = begin(number);
+        let address = |number: u128| match self.first {
+            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::from_bits(number as u32)),
+            IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::from_bits(number)),
+        };
+        let is_there = begin <= end && end <= last;
+        is_there.then(|| Self { first: address(begin), last: address(end), ..*self })
+    }
+
     /// Reads `A` or `A-B`, without a port: that of a capture's packets stays.
     pub(super) fn parse_addresses(text: &str) -> Result<Self, Complaint> {
         if let Ok(with_port) = Self::parse(text) {

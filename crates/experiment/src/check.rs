@@ -106,8 +106,8 @@ pub(super) fn counts(
     }
 }
 
-/// Trial ids are made of a traffic's and a variant's name; no two may be alike
-/// (`a-b` with `c` would meet `a` with `b-c`).
+/// Trial ids and files' names are made of a traffic's and a variant's name; no two may be alike
+/// (`a-b` with `c` would meet `a` with `b-c`, and `a.b` with `c` `a` with `b.c`).
 pub(super) fn distinct_ids(
     variants: &[Found<Variant>],
     traffics: &[Traffic],
@@ -117,13 +117,16 @@ pub(super) fn distinct_ids(
     for traffic in traffics {
         for Found { field, at, value } in variants {
             let id = format!("{}-{}", traffic.name, value.name);
-            if !seen.insert(id.clone()) {
-                let complaint = Complaint::new(
-                    format!("two pairs of traffic and variant would be called {id:?}"),
-                    "names that differ when joined by '-'",
-                    "rename the variant without '-'",
-                );
-                complaints.add(at, field, complaint);
+            let file = format!("{}.{}", value.name, traffic.name);
+            for (joint, name) in [('-', id), ('.', file)] {
+                if !seen.insert((joint, name.clone())) {
+                    let complaint = Complaint::new(
+                        format!("two pairs of traffic and variant would be called {name:?}"),
+                        format!("names that differ when joined by '{joint}'"),
+                        format!("name variants without '{joint}'"),
+                    );
+                    complaints.add(at, field, complaint);
+                }
             }
         }
     }

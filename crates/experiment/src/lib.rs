@@ -19,11 +19,13 @@ mod churn;
 mod convergence;
 mod error;
 pub mod fields;
+mod groups;
 mod head;
 pub mod inputs;
 mod kind;
 mod load;
 mod measures;
+mod mesh;
 mod model;
 mod parts;
 pub mod problem;
@@ -53,7 +55,8 @@ pub use model::{
 pub use parts::MOST_GENERATED;
 pub use problem::{Problem, Problems};
 pub use read::Recorded;
-pub use schema::{Abilities, Anything, DeviceTables, Schema, TrafficPlace};
+pub use schema::{Abilities, Anything, DeviceTables, MOST_PORTS, Schema, TrafficPlace};
+pub use sessions::untranslatable;
 
 /// The result of a fallible operation on experiments.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -69,6 +69,9 @@ fn named(name: &str) -> Result<Measure, Complaint> {
             format!("one of {}", names().collect::<Vec<_>>().join(", ")),
             match nearest(name, names()) {
                 Some(near) => format!("did you mean \"{near}\"?"),
+                None if name.eq_ignore_ascii_case("latency") => {
+                    "write latency = true: it is measured beside a rate".to_owned()
+                }
                 None => "remove it to measure the forwarding rate".to_owned(),
             },
         )

@@ -13,7 +13,7 @@ use fwdlab_traffic::{FrameSizes, Load, Order, Recording};
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::Prefix;
 
-use super::Endpoint;
+use super::{Endpoint, groups};
 
 /// A validated experiment. Everything that a name refers to exists, ranges run
 /// forwards, and every destination has a route.
@@ -172,6 +172,8 @@ pub struct Traffic {
     pub order: Order,
     /// Which way frames go.
     pub direction: Direction,
+    /// How many ports the device has for it, an even number: half of them towards the sources.
+    pub ports: u16,
     /// What its figure is.
     pub measure: Measure,
     /// The capture whose frames are replayed; then lengths and flows are its own.
@@ -218,7 +220,15 @@ impl Traffic {
     pub fn flows(&self) -> u64 {
         let only_opened = matches!(self.measure, Measure::Insertion | Measure::FullTable);
         let ways = if only_opened { 1 } else { self.direction.ways() };
-        self.flows_ahead().saturating_mul(ways)
+        match self.direction {
+            Direction::Mesh => {
+                let of = |(source, destination): (Endpoint, Endpoint)| {
+                    source.count().saturating_mul(destination.count())
+                };
+                self.meshed().into_iter().map(of).fold(0, u64::saturating_add)
+            }
+            _ => self.flows_ahead().saturating_mul(ways),
+        }
     }
 
     /// Number of flows to the destinations.
@@ -240,13 +250,28 @@ impl Traffic {
             Some(capture) => self.load.frames_per_second_of(capture.recording.as_ref()?),
         };
         // The frames of a session go there and back in turns.
-        let ways = if self.sessions.is_some() { 1 } else { self.direction.ways() };
+        let ways = match self.direction {
+            _ if self.sessions.is_some() => 1,
+            // The load of a mesh is that of each port.
+            Direction::Mesh => u64::from(self.ports),
+            direction => direction.ways(),
+        };
         of_one.map(|pps| pps * ways as f64)
     }
 
     /// Whether lengths and flows are known: those of a capture are while it is at hand.
     pub fn is_known(&self) -> bool {
         self.capture.as_ref().is_none_or(|capture| capture.recording.is_some())
+    }
+
+    /// Which addresses lie behind which port, port by port.
+    pub fn groups(&self) -> Vec<(u16, Endpoint)> {
+        groups::groups(self.ports, self.ends())
+    }
+
+    /// Sources and destinations of a full mesh: those behind each port to those behind each other one.
+    pub fn meshed(&self) -> Vec<(Endpoint, Endpoint)> {
+        groups::meshed(&self.groups())
     }
 
     /// Source and destination of each family.
@@ -264,17 +289,20 @@ pub enum Direction {
     /// And from the destinations to the sources at the same time, each flow turned round, with the
     /// same load.
     Both,
+    /// From the addresses behind each port to those behind each other one, on whatever side they are.
+    Mesh,
 }
 
 impl Direction {
     /// Every direction.
-    pub const ALL: [Self; 2] = [Self::One, Self::Both];
+    pub const ALL: [Self; 3] = [Self::One, Self::Both, Self::Mesh];
 
     /// The name in experiment files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::One => "one",
             Self::Both => "both",
+            Self::Mesh => "mesh",
         }
     }
 
@@ -282,13 +310,13 @@ impl Direction {
     pub const fn ways(self) -> u64 {
         match self {
             Self::One => 1,
-            Self::Both => 2,
+            Self::Both | Self::Mesh => 2,
         }
     }
 
-    /// Whether frames go both ways.
+    /// Whether frames go both ways, those of a mesh included.
     pub const fn is_both(self) -> bool {
-        matches!(self, Self::Both)
+        matches!(self, Self::Both | Self::Mesh)
     }
 }
 

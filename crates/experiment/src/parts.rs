@@ -13,7 +13,7 @@ use super::problem::{Complaint, Complaints};
 use super::schema::{Schema, TrafficPlace};
 use super::{
     Direction, Endpoint, Load, Route, RouteSource, Routes, Traffic, Variant, capture, kind, load,
-    sessions, streams,
+    mesh, sessions, streams,
 };
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::{NotAPrefix, Prefix};
@@ -163,8 +163,9 @@ fn read_traffic(
     let order = section.value("order");
     let flows = section.value("flows");
     let direction = section.value("direction");
+    let ports = mesh::read(section, complaints);
     let kind = kind::read(section, complaints);
-    let others = ["capture", "frame", "kind", "load", "order", "direction"];
+    let others = ["capture", "frame", "kind", "load", "order", "direction", "ports"];
     let others = others.into_iter().filter_map(|key| section.place(key)).collect();
     let (sources, destinations) = (sources?, destinations?);
     let pairs = paired(&sources, &destinations);
@@ -183,6 +184,7 @@ fn read_traffic(
     let load = read_load(load, (frame_bytes, capture.is_some()), complaints)?;
     let order = read_order(own(order), complaints)?;
     let direction = read_direction(direction, complaints)?;
+    let ports = mesh::settled(ports, direction, complaints);
     let place = TrafficPlace { field: destinations.field, destination: destinations.at, others };
     let name = name?.value;
     let mut traffic = Traffic {
@@ -196,6 +198,7 @@ fn read_traffic(
         load,
         order,
         direction,
+        ports,
         measure: Measure::Rate,
         capture,
         changes_per_s: None,
@@ -362,7 +365,8 @@ fn read_direction(
     let result = known.ok_or_else(|| {
         Complaint::new(
             format!("there is no direction {value:?}"),
-            "\"one\", from the sources to the destinations, or \"both\", and back at the same time",
+            "\"one\", from the sources to the destinations, \"both\", and back at the same time, or \"mesh\", from \
+             each port to all others",
             "write direction = \"both\" for both ways at once",
         )
     });

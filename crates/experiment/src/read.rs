@@ -15,8 +15,9 @@ use super::problem::{Complaint, Complaints};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::syntax;
 use super::{
-    Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes, able,
-    check, churn, convergence, inputs, measures, parts, quantity, sessions, streams,
+    Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes,
+    Traffic, able, check, churn, convergence, inputs, measures, mesh, parts, quantity, sessions,
+    streams,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -56,7 +57,9 @@ impl Experiment {
         let mut read = || {
             device.map_or(Ok(()), |device| experiment.note_inputs(*device))?;
             experiment.load_captures(longest)?;
-            experiment.load_routes()
+            experiment.load_routes()?;
+            experiment.route_to_ports();
+            Ok(())
         };
         match read() {
             Ok(()) => Ok(experiment),
@@ -214,6 +217,23 @@ impl Experiment {
         complaints.into_problems(&self.path)
     }
 
+    /// What is wrong with whole traffics, for who knows more than the file says: each complaint with the key
+    /// that it points at, or else at the destinations.
+    pub fn complaints_about_traffics(
+        &self,
+        complaint: impl Fn(&Traffic) -> Option<(&'static str, Complaint)>,
+    ) -> Option<Problems> {
+        let mut complaints = Complaints::new(&self.text);
+        let (tree, _) = DeTable::parse_recoverable(&self.text);
+        let mut top = Section::new("", 0..0, tree.get_ref());
+        for (traffic, place) in parts::read_traffics(&mut top, &mut Complaints::new(&self.text)) {
+            let Some((key, complaint)) = complaint(&traffic) else { continue };
+            let (at, field) = place.key_or_ends(key);
+            complaints.add(at, field, complaint);
+        }
+        complaints.into_problems(&self.path)
+    }
+
     /// Name for results: the file's name without its ending.
     pub fn stem(&self) -> &str {
         self.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("experiment")
@@ -349,6 +369,7 @@ fn read_experiment(
     sessions::measures(&placed, churn.is_some(), complaints);
     streams::measures(&placed, churn.is_some(), complaints);
     check::both_ways(&placed, churn.is_some(), complaints);
+    mesh::check(&placed, churn.is_some(), complaints);
     let wanted = able::Wanted {
         measure: measure_key,
         latency: latency_key.filter(|_| latency == Some(true)),

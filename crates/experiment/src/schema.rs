@@ -13,6 +13,9 @@ use super::fields::Section;
 use super::model::Traffic;
 use super::problem::{Complaint, Complaints};
 
+/// Most ports of a device: each has a socket and a cable of its own.
+pub const MOST_PORTS: u16 = 8;
+
 /// What a device and its tester can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
@@ -32,6 +35,8 @@ pub struct Abilities {
     pub changes_routes: bool,
     /// Sends frames both ways at once.
     pub sends_both_ways: bool,
+    /// The most ports that it can have.
+    pub most_ports: u16,
     /// Sends sessions, which begin and end, and says what the device's table of them holds.
     pub opens_sessions: bool,
     /// Carries streams of real stacks, which answer each other.
@@ -56,6 +61,7 @@ impl Abilities {
         replays_captures: true,
         changes_routes: true,
         sends_both_ways: true,
+        most_ports: MOST_PORTS,
         opens_sessions: true,
         carries_streams: true,
         takes_profiles: true,
@@ -73,6 +79,7 @@ impl Abilities {
         replays_captures: false,
         changes_routes: false,
         sends_both_ways: false,
+        most_ports: 2,
         opens_sessions: false,
         carries_streams: false,
         takes_profiles: false,

@@ -138,6 +138,25 @@ fn least_alive(traffic: &Traffic) -> Option<u64> {
     (is_too_few && traffic.measure == Measure::Rate).then_some(least)
 }
 
+/// Why sessions of this traffic cannot be measured through rules with this word that
+/// translates addresses, and what to do; nothing where they can: by a mark in their frames.
+pub fn untranslatable(word: &str, traffic: &Traffic) -> Option<(&'static str, &'static str)> {
+    let least = match traffic.family {
+        Family::Inet => 50,
+        Family::Inet6 | Family::Dual => 70,
+    };
+    if word == "redirect" {
+        return Some(("redirected frames end at the device", "remove it, or use snat or dnat"));
+    }
+    if traffic.direction.is_both() {
+        let why = "frames back would have to go to what the device has chosen, which the tester does \
+                   not know";
+        return Some((why, "write direction = \"one\", or remove the translation"));
+    }
+    let why = "the tester knows its sessions by a mark, for which their frames have no room";
+    (traffic.frame_bytes < least).then_some((why, "write frame = 70 or more"))
+}
+
 /// Measures of sessions are taken with sessions, and sessions with these or the rate.
 pub(super) fn measures(
     placed: &[(Traffic, TrafficPlace)],

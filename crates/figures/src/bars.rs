@@ -14,6 +14,10 @@ const TOP: f64 = 92.0;
 /// Height of the field in which bars stand.
 const FIELD: f64 = 308.0;
 const NARROWEST_SLOT: f64 = 46.0;
+/// How far below the field a turned name begins.
+const NAME_BELOW: f64 = 8.0;
+/// How far below the field the base line of a traffic's label is, where no name is turned.
+const LABEL_BELOW: f64 = 40.0;
 /// Characters of a name that is turned, at most; the legend has all of it.
 const LONGEST_NAME: usize = 24;
 /// Verdicts without a number, and what stands for them above bars that are narrower than the word.
@@ -88,8 +92,8 @@ impl Layout {
     fn figure(&self, value: f64) -> String {
         match value / self.unit {
             _ if self.metric == Metric::Cost => format!("{value:.1}"),
-            // Six digits of each bar run into each other, and nobody measures so well.
-            scaled if scaled >= 99.95 => format!("{scaled:.1}"),
+            // Five digits of each bar run into each other, and nobody measures so well.
+            scaled if scaled >= 9.995 => format!("{scaled:.1}"),
             scaled => format!("{scaled:.3}"),
         }
     }
@@ -242,7 +246,7 @@ fn draw_traffic(canvas: &mut Canvas, layout: &Layout, one: &TrafficSeries, left:
     let width = layout.slot * one.series.len() as f64;
     canvas.open(&[("class", "traffic"), ("data-traffic", &one.traffic)]);
     let lines = layout.label(one);
-    let mut y = layout.bottom + 40.0 + layout.turned.unwrap_or(0.0);
+    let mut y = layout.bottom + LABEL_BELOW + layout.turned.unwrap_or(0.0);
     for line in &lines {
         canvas.text("strong", Anchor::Middle, at(left + width / 2.0, y), line);
         y += 15.0;
@@ -316,7 +320,7 @@ fn draw_arrow(canvas: &mut Canvas, end: Point, figure: &str) {
 /// The name below a bar, level with those of all other bars.
 fn draw_name(canvas: &mut Canvas, layout: &Layout, name: &str, centre: f64) {
     if layout.turned.is_some() {
-        let place = at(centre + 4.0, layout.bottom + 8.0);
+        let place = at(centre + 4.0, layout.bottom + NAME_BELOW);
         canvas.text_turned("", Anchor::End, place, &shortened(name, LONGEST_NAME));
         return;
     }
@@ -333,7 +337,9 @@ fn turned(chart: &Chart, columns: usize) -> Option<f64> {
     let names = || chart.traffics.iter().flat_map(|one| &one.series).map(|own| &*own.variant);
     let is_turned = names().any(|name| name_lines(name, columns).is_empty());
     let longest = names().map(|name| name.chars().count()).max().unwrap_or(0).min(LONGEST_NAME);
-    is_turned.then(|| (longest as f64 * CHARACTER - 8.0).max(0.0))
+    // A traffic's label is 12 px high, and digits are wider than most characters.
+    let below = 1.07 * longest as f64 * CHARACTER + NAME_BELOW + 12.0 - LABEL_BELOW;
+    is_turned.then_some(below.max(0.0))
 }
 
 /// A name on one line or on two; nothing where it does not fit.
@@ -445,6 +451,18 @@ mod tests {
         assert!(wild.contains(">30000.0</text>") && wild.contains("Arrow: a trial"), "{wild}");
         assert!(!tame.contains("Arrow") && !tame.contains("30000"), "{tame}");
         assert_eq!(wild.matches("data-trial").count(), 6, "it is a mark like all others");
+    }
+
+    /// `r368606D27401v4` ran into `inet4: IPv4, 64-byte frames`.
+    #[test]
+    fn the_label_of_a_traffic_stands_below_the_end_of_every_turned_name() {
+        let widest = 7.64; // of a digit
+        for name in ["r368606D27401v4", "300000000000000000000000", "12345678901"] {
+            let layout = Layout::of(&chart(&[name; 8]), Room::Phone);
+            let down = layout.turned.expect("such a name does not fit");
+            let end = NAME_BELOW + widest * name.len() as f64;
+            assert!(LABEL_BELOW + down - 12.0 >= end, "{name}: {down}");
+        }
     }
 
     #[test]

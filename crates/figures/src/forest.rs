@@ -1,7 +1,7 @@
 //! The forest plot: every verdict as an estimate with its interval, against
 //! the band in which a difference does not matter.
 
-use crate::canvas::{Anchor, Canvas, at};
+use crate::canvas::{Anchor, CHARACTER, Canvas, at};
 use crate::scale::{Ratios, thinned};
 use crate::{Room, caption};
 
@@ -136,10 +136,12 @@ fn scale(forest: &Forest, layout: &Layout) -> Ratios {
 fn draw_axis(canvas: &mut Canvas, forest: &Forest, (x, layout): (&Ratios, &Layout), bottom: f64) {
     let margin = forest.margin_percent;
     canvas.rect("band", at(x.place(-margin), TOP - 6.0), at(x.place(margin), bottom));
-    for (value, label) in thinned(x.ticks(), LABEL, |(value, _)| x.place(*value)) {
+    for (value, label) in thinned(x.ticks(LABEL), LABEL, |(value, _)| x.place(*value)) {
         let place = x.place(value);
         canvas.line("grid", at(place, TOP - 6.0), at(place, bottom));
-        canvas.text("faint", Anchor::Middle, at(place, bottom + 16.0), &label);
+        let half = 0.5 * label.chars().count() as f64 * CHARACTER;
+        let middle = place.clamp(half, (layout.width - half).max(half));
+        canvas.text("faint", Anchor::Middle, at(middle, bottom + 16.0), &label);
     }
     canvas.line("zero", at(x.place(0.0), TOP - 6.0), at(x.place(0.0), bottom));
     let label = format!("margin ±{margin} %");
@@ -183,7 +185,7 @@ fn draw_row(canvas: &mut Canvas, row: &ForestRow, (x, layout): (&Ratios, &Layout
             let place = at(x.place(e.estimate), y - 4.0);
             canvas.legend_mark(&format!("f{}", row.colour), row.colour, place);
         }
-        None => canvas.text("warn-text", Anchor::Middle, at(x.place(0.0), y), "no comparison"),
+        None => canvas.text("halo warn-text", Anchor::Middle, at(x.place(0.0), y), "no comparison"),
     }
     canvas.close();
 }

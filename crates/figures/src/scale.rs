@@ -59,8 +59,9 @@ impl Ratios {
         !(low..=high).contains(&Self::logarithm(percent))
     }
 
-    /// Changes to mark, no change first and then outwards, with their labels.
-    pub fn ticks(&self) -> Vec<(f64, String)> {
+    /// Changes to mark, no change first and then outwards, with their labels: evenly spread, where that
+    /// leaves so many px between them.
+    pub fn ticks(&self, apart: f64) -> Vec<(f64, String)> {
         const FACTORS: [f64; 3] = [1.0, 2.0, 5.0];
         /// Where the ends are farther apart than by this factor, ticks are factors themselves.
         const FAR: f64 = 4.0;
@@ -71,11 +72,11 @@ impl Ratios {
             let ratios = powers.flat_map(|power| FACTORS.map(|factor| factor * power));
             ratios.map(|ratio| (ratio - 1.0) * 100.0).collect()
         } else {
-            ticks(from, to, step(to - from, 6))
+            ticks(from, to, self.step(from, to, apart))
         };
         values.retain(|&value| !self.is_beyond(value));
         values.sort_by(|a, b| Self::logarithm(*a).abs().total_cmp(&Self::logarithm(*b).abs()));
-        let digits = decimals(step(to - from, 6)).min(3);
+        let digits = decimals(self.step(from, to, apart)).min(3);
         let label = |value: f64| {
             // Close to a loss of everything each digit counts.
             let more = (-(1.0 + value / 100.0).log10()).floor() - 1.0;
@@ -84,6 +85,16 @@ impl Ratios {
             format!("{sign}{:.digits$} %", value + 0.0)
         };
         values.into_iter().map(|value| (value, label(value))).collect()
+    }
+
+    /// The smallest round step between changes that keep `apart`.
+    fn step(&self, from: f64, to: f64, apart: f64) -> f64 {
+        let steps = (2..=6).rev().map(|count| step(to - from, count));
+        let fits = |step: &f64| {
+            let places: Vec<f64> = ticks(from, to, *step).iter().map(|v| self.place(*v)).collect();
+            places.windows(2).all(|pair| pair[1] - pair[0] >= apart)
+        };
+        steps.clone().find(fits).unwrap_or_else(|| step(to - from, 6))
     }
 }
 
@@ -156,7 +167,7 @@ mod tests {
     fn labels_of_ratios_keep_apart_and_begin_at_no_change() {
         for reach in [0.001, 0.02, 0.3, 1.0, 5.0, 15.0] {
             let x = Ratios::new((-reach, reach), (0.0, 360.0));
-            let labels = thinned(x.ticks(), 62.0, |(value, _)| x.place(*value));
+            let labels = thinned(x.ticks(62.0), 62.0, |(value, _)| x.place(*value));
             assert!(labels.len() >= 3, "{reach}: {labels:?}");
             assert!(
                 labels[0].0.abs() < 1e-9 && labels[0].1.starts_with('0'),
@@ -167,6 +178,16 @@ mod tests {
             texts.dedup();
             assert_eq!(texts.len(), labels.len(), "{reach}: {labels:?}");
         }
+    }
+
+    /// -5, 0, +5 and +15 % stood there.
+    #[test]
+    fn small_changes_are_marked_evenly() {
+        let x = Ratios::new(((0.92f64).ln(), (1.2f64).ln()), (190.0, 560.0));
+        let labels = thinned(x.ticks(62.0), 62.0, |(value, _)| x.place(*value));
+        let mut values: Vec<f64> = labels.iter().map(|(value, _)| *value).collect();
+        values.sort_by(f64::total_cmp);
+        assert_eq!(values, [0.0, 10.0, 20.0]);
     }
 
     #[test]

@@ -117,7 +117,13 @@ impl TextTable {
     /// The table as HTML; each row carries the text of column `named` as its
     /// variant, so that the page can hide it.
     pub fn html(&self, named: usize) -> String {
+        /// A cell with more characters is not squeezed to a word a line.
+        const LONG: usize = 40;
         let class = |side: Side| if side == Side::Left { " class=\"left\"" } else { "" };
+        let of_cell = |side: Side, text: &str| {
+            let is_long = side == Side::Left && text.chars().count() > LONG;
+            if is_long { " class=\"left long\"" } else { class(side) }
+        };
         let mut out = String::from("<table>\n<tr>");
         for (name, side) in &self.head {
             let _ = write!(out, "<th{} scope=\"col\">{}</th>", class(*side), escape(name));
@@ -129,7 +135,7 @@ impl TextTable {
                 None => write!(out, "<tr>"),
             };
             for (cell, (_, side)) in row.iter().zip(&self.head) {
-                let _ = write!(out, "<td{}>{}</td>", class(*side), escape(cell));
+                let _ = write!(out, "<td{}>{}</td>", of_cell(*side, cell), escape(cell));
             }
             out.push_str("</tr>\n");
         }

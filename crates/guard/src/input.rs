@@ -4,7 +4,7 @@
 //! not read through a link, which a stranger may have put there to have a secret shown. [`named`] is
 //! for a file that a person named on the command line.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, ReadDir};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -65,6 +65,17 @@ pub fn named_text(path: &Path, most: u64) -> io::Result<String> {
     utf8(named_bytes(path, most)?)
 }
 
+/// The entries of a directory in a directory; through a link nothing is looked up.
+///
+/// # Errors
+/// When the system refuses, or with [`Refused::Link`].
+pub fn entries(path: &Path) -> io::Result<ReadDir> {
+    if path.symlink_metadata()?.is_symlink() {
+        return Err(Refused::Link.into());
+    }
+    std::fs::read_dir(path)
+}
+
 /// Everything that a source gives, at most `most` bytes.
 ///
 /// # Errors
@@ -120,6 +131,17 @@ mod tests {
         assert_eq!(refused(text(&link, 10)), Refused::Link);
         assert_eq!(named_text(&link, 10).unwrap(), "words");
         assert_eq!(text(&file, 10).unwrap(), "words");
+    }
+
+    #[test]
+    fn a_directory_behind_a_link_is_not_looked_into() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, link) = (dir.path().join("own"), dir.path().join("link"));
+        std::fs::create_dir_all(own.join("inside")).unwrap();
+        symlink(&own, &link).unwrap();
+        assert_eq!(entries(&own).unwrap().count(), 1);
+        assert_eq!(refused(entries(&link).map(|_| ())), Refused::Link);
+        assert_eq!(entries(&dir.path().join("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

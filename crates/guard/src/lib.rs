@@ -23,7 +23,7 @@ pub mod words;
 
 pub use folder::{Folder, write_whole};
 pub use patience::patiently;
-pub use refused::{Refused, remedy};
+pub use refused::{Refused, remedy, remedy_beside};
 pub use say::say_line;
 pub use scratch::Scratch;
 pub use tool::tool;

@@ -32,3 +32,11 @@ pub fn remedy(error: &io::Error) -> Option<&'static str> {
         Refused::TooLong(_) => "check that it is the right file",
     })
 }
+
+/// What to do about a file beside a journal that cannot be read or written.
+pub fn remedy_beside(error: &io::Error) -> &'static str {
+    if error.kind() == io::ErrorKind::IsADirectory {
+        return "move that directory away, then run `fwdlab report` again";
+    }
+    remedy(error).unwrap_or("check the directory and its disk, then run `fwdlab report` again")
+}

@@ -89,6 +89,23 @@ fn the_data_of_a_graph_over_anything_else_is_named_and_left_out() {
 }
 
 #[test]
+fn what_a_report_wrote_beside_its_journal_is_not_counted_again() {
+    let root = tempfile::tempdir().unwrap();
+    let beside = root.path().join("netbenches");
+    fs::create_dir(&beside).unwrap();
+    fs::write(root.path().join("trials.jsonl"), "").unwrap();
+    fs::write(root.path().join("gnuplot.data"), "#index median minimum maximum\n").unwrap();
+    fs::write(beside.join("300000.forwarding.pps"), "1\n2\n3\n").unwrap();
+    let found = read::read(&[root.path().to_owned()]).expect("the journal is named");
+    assert!(found.points.is_empty(), "{:?}", found.points);
+    let [why] = found.skipped.as_slice() else { panic!("{:?}", found.skipped) };
+    assert!(why.contains("lacks the campaign record"), "{why}");
+    // Without a journal they are what is left.
+    fs::remove_file(root.path().join("trials.jsonl")).unwrap();
+    assert_eq!(read::read(&[root.path().to_owned()]).unwrap().points.len(), 1);
+}
+
+#[test]
 fn a_tree_without_results_is_an_error_that_says_what_was_wanted() {
     let root = tempfile::tempdir().unwrap();
     let error = read::read(&[root.path().to_owned()]).unwrap_err().to_string();

@@ -65,9 +65,11 @@ pub fn import(from: &Path, to: &Path) -> Result<Imported> {
     if fs::read_dir(to).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(Error::Occupied { dir: to.to_owned(), state: "other" });
     }
-    fs::create_dir_all(to).map_err(Error::io("create", to))?;
     let logged: Vec<&ResultsDir> =
         archive.dirs.iter().filter(|d| !d.configurations.is_empty()).collect();
+    if !logged.is_empty() {
+        fs::create_dir_all(to).map_err(Error::io("create", to))?;
+    }
     let places = places(&logged);
     let root = from.canonicalize().map_err(Error::io("find", from))?;
     let imported: Vec<Result<Imported>> = logged

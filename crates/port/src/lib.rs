@@ -53,6 +53,7 @@ mod error;
 #[cfg(target_os = "linux")]
 pub mod hosts;
 mod interface;
+pub mod machine;
 #[cfg(target_os = "linux")]
 pub mod offloads;
 #[cfg(target_os = "linux")]

@@ -6,10 +6,12 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use crate::Frame;
 use crate::error::PortError;
+use crate::stamp::Allowance;
 pub use crate::stamp::{Ability, FilterLine, Stamp, StampRule, Stamped};
 use crate::sys::packet::Sent;
 use crate::sys::stamps::{self, CardSetting, HEAD, StampSocket};
@@ -64,6 +66,7 @@ pub struct SentStamps {
     socket: StampSocket,
     rule: Arc<dyn StampRule>,
     found: Mutex<Vec<Stamped>>,
+    allowance: Mutex<Allowance>,
     sent: AtomicU64,
 }
 
@@ -80,15 +83,26 @@ impl SentStamps {
     /// There is no such interface, or the process lacks CAP_NET_RAW.
     pub fn open(interface: &str, rule: Arc<dyn StampRule>) -> Result<Arc<Self>, PortError> {
         let socket = StampSocket::sending(interface).map_err(|source| failed(interface, source))?;
+        let allowance = Mutex::new(Allowance::per_second(rule.most_per_second()));
         let (found, sent) = (Mutex::default(), AtomicU64::new(0));
-        Ok(Arc::new(Self { socket, rule, found, sent }))
+        Ok(Arc::new(Self { socket, rule, found, allowance, sent }))
     }
 
     /// How many of the first frames are of one kind, and whether they are stamped.
     pub(crate) fn run_of(&self, frames: &[Frame]) -> (bool, usize) {
         let is_ours = |frame: &Frame| self.rule.key(frame).is_some();
         let first = frames.first().is_some_and(is_ours);
-        (first, frames.iter().take_while(|frame| is_ours(frame) == first).count())
+        let count = frames.iter().take_while(|frame| is_ours(frame) == first).count();
+        match first.then(|| self.allowance().left(Instant::now())) {
+            // More than are stamped leave as the others do.
+            Some(0) => (false, count),
+            Some(left) => (true, count.min(left)),
+            None => (false, count),
+        }
+    }
+
+    fn allowance(&self) -> MutexGuard<'_, Allowance> {
+        self.allowance.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends frames that are stamped.
@@ -97,6 +111,7 @@ impl SentStamps {
         let sent = self.socket.send(frames);
         if let Sent::Some(count) = sent {
             self.sent.fetch_add(count as u64, Ordering::Relaxed);
+            self.allowance().take(count);
         }
         sent
     }

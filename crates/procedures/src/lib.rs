@@ -8,17 +8,16 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod bursts;
 mod curve;
 mod offer;
 mod recovery;
 mod search;
 mod soak;
 
+pub use bursts::{BURST_SEARCHES, Most, bursts};
 pub use curve::curve;
 pub use offer::{Offered, Offers, Order, Unfound};
 pub use recovery::recovery;
 pub use search::{Asked, mrr, search, try_load};
 pub use soak::soak;
-
-/// Searches for the longest burst in one trial: RFC 2544, section 26.4, asks for 50 at the least.
-pub const BURST_SEARCHES: usize = 50;

@@ -115,7 +115,14 @@ pub fn search<O: Offers>(bench: &mut O, asked: Asked) -> Result<RateSearch, O::E
 /// # Errors
 /// Nothing came back in time, or the load could not be offered.
 pub fn mrr<O: Offers>(bench: &mut O, seconds: f64) -> Result<f64, O::Error> {
-    let most = bench.offer(&Order::of(Load::Max, seconds))?;
+    Ok(received_pps(&bench.offer(&Order::of(Load::Max, seconds))?)?)
+}
+
+/// What came back of a load while it was offered, in frames/s.
+///
+/// # Errors
+/// Nothing did.
+pub(crate) fn received_pps(most: &Offered) -> Result<f64, Unfound> {
     // What waited for the device came after the end.
     let what = match most.received_in_time {
         0 if most.received > 0 => {
@@ -125,7 +132,7 @@ pub fn mrr<O: Offers>(bench: &mut O, seconds: f64) -> Result<f64, O::Error> {
         0 => "no frame came back: check the routes",
         frames => return Ok(frames as f64 * 1e9 / most.duration_ns.max(1) as f64),
     };
-    Err(unfound(what.to_owned()).into())
+    Err(unfound(what.to_owned()))
 }
 
 /// Offers a load for so many seconds and says what came of it.

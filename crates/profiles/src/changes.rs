@@ -210,7 +210,7 @@ impl Changes {
     /// What the table says in a sentence.
     pub fn sentence(&self) -> String {
         let title = self.title();
-        let unit = self.unit.map_or("of the share", Tick::per_frame);
+        let Some(unit) = self.unit.map(Tick::per_frame) else { return self.sentence_of_shares() };
         let change = self.rounded(self.totals[1]) - self.rounded(self.totals[0]);
         let relative = signed_percent((self.totals[1] / self.totals[0] - 1.0) * 100.0);
         let whole = format!("{} {unit} in all ({relative})", self.signed(change));
@@ -232,13 +232,24 @@ impl Changes {
             (true, false) => {
                 format!("{title}: one function carries the change, {named} of {whole}.")
             }
-            (false, _) => {
-                let differ = match self.rows.len() + self.unnamed {
-                    1 => "one function differs beyond chance,".to_owned(),
-                    count => format!("{count} functions differ, most of all"),
-                };
-                format!("{title}: {differ} {named} of {whole}.")
-            }
+            (false, _) => format!("{title}: {} {named} of {whole}.", self.differ()),
+        }
+    }
+
+    /// Where nobody measured a cost, all functions together are 100 % on both sides.
+    fn sentence_of_shares(&self) -> String {
+        let title = self.title();
+        let Some(first) = self.rows.first() else {
+            return format!("{title}: no function's share differs beyond chance.");
+        };
+        let (differ, change) = (self.differ(), self.signed(first.change()));
+        format!("{title}: {differ} `{}`, {change} of the busy samples.", first.name)
+    }
+
+    fn differ(&self) -> String {
+        match self.rows.len() + self.unnamed {
+            1 => "one function differs beyond chance,".to_owned(),
+            count => format!("{count} functions differ, most of all"),
         }
     }
 }

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -147,7 +146,7 @@ const MOST_BYTES: u64 = 256 * fwdlab_guard::MIB;
 
 /// Names, without their ending, of the `.folded` files.
 fn folded_files(place: &Path) -> Result<BTreeSet<String>, ClaimsError> {
-    let entries = match fs::read_dir(place) {
+    let entries = match fwdlab_guard::input::entries(place) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
         Err(e) => return Err(ClaimsError::io("read", place)(e)),

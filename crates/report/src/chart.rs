@@ -9,7 +9,7 @@ use fwdlab_figures::{
     Chart, Dot, Estimate, Forest, ForestRow, LineRate, Series, Summary, TrafficSeries,
 };
 use fwdlab_results::units;
-use fwdlab_results::{LimitedBy, Metric, Results, Tick, Trial};
+use fwdlab_results::{Family, LimitedBy, Metric, Results, Tick, Trial};
 
 /// The chart of one of the two figures.
 pub fn chart(claims: &Claims, results: &Results, metric: Metric) -> Chart {
@@ -18,7 +18,10 @@ pub fn chart(claims: &Claims, results: &Results, metric: Metric) -> Chart {
     // Bits per second mean something only where frames cross a link.
     let about = &claims.setting.about;
     let is_timed = metric == Metric::Rate && about.tick.is_nanosecond();
-    let has_imix = is_timed && about.link.has_line_rate();
+    let smallest = Family::Dual.smallest_udp_frame_bytes();
+    // The rate of larger frames is not one that a mix would have.
+    let are_smallest = results.trials.iter().all(|trial| trial.frame_bytes <= smallest);
+    let has_imix = is_timed && about.link.has_line_rate() && are_smallest;
     let caption = caption(claims, results, (metric, has_imix));
     Chart {
         title: claims.title.clone(),

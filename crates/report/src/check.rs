@@ -214,7 +214,8 @@ fn strangers(
         let entry = entry.map_err(|e| ReportError::io("read", dir)(e))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{prefix}{name}");
-        if entry.path().is_dir() {
+        // A link may lead to where it stands.
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             let is_open = prefix.is_empty() && OPEN.contains(&name.as_str());
             if !is_open && !name.starts_with('.') {
                 strangers(&entry.path(), &format!("{path}/"), known, unknown)?;

@@ -16,9 +16,7 @@ pub enum ReportError {
     Claims(#[from] fwdlab_claims::ClaimsError),
 
     /// The operating system refused a file operation.
-    #[error(
-        "cannot {doing} {path}: {source}; check the directory and its disk, then run `fwdlab report` again"
-    )]
+    #[error("cannot {doing} {path}: {source}; {}", fwdlab_guard::remedy_beside(source))]
     Io {
         /// The operation, as the word after "cannot".
         doing: &'static str,

@@ -1,6 +1,7 @@
 //! The files by which other tools take the results over: `gnuplot.data` and
 //! one `.pps` file per variant and traffic.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::listing::values;
@@ -12,8 +13,7 @@ use fwdlab_results::{Metric, Results};
 /// maximum`, in frames/s. A series without a kept trial stays as a comment.
 pub fn gnuplot(claims: &Claims) -> String {
     let mut out = String::from("#index median minimum maximum\n");
-    for cell in &claims.cells {
-        let index = index(cell);
+    for (cell, index) in claims.cells.iter().zip(indices(claims)) {
         let _ = match cell.rate {
             Some(r) => writeln!(
                 out,
@@ -34,14 +34,28 @@ pub fn pps_files(claims: &Claims, results: &Results) -> Vec<(String, String)> {
     claims
         .cells
         .iter()
-        .map(|cell| {
+        .zip(indices(claims))
+        .map(|(cell, index)| {
             let mut text = String::new();
             for value in values(cell, results, Metric::Rate) {
                 let _ = writeln!(text, "{value}");
             }
-            (format!("netbenches/{}.pps", index(cell)), text)
+            (format!("netbenches/{index}.pps"), text)
         })
         .collect()
+}
+
+/// The names of all series, no two alike: results of others may hold `a.b` with `c` beside `a` with `b.c`,
+/// which experiments may not.
+fn indices(claims: &Claims) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let name = |cell: &Cell| {
+        let first = index(cell);
+        let others = (2..).map(|number| format!("{first}-{number}"));
+        let mut names = std::iter::once(first.clone()).chain(others);
+        names.find(|name| seen.insert(name.clone())).unwrap_or(first)
+    };
+    claims.cells.iter().map(name).collect()
 }
 
 /// `radix.inet`: the name of a series where neither blanks nor slashes may stand.

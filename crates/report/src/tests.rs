@@ -52,6 +52,52 @@ fn second_report_is_the_same_byte_for_byte() {
     assert_eq!(derived(&Results::read(dir.path()).unwrap()), vec![]);
 }
 
+/// A grid over frame lengths had "Simple IMIX" on its right, too.
+#[test]
+fn throughput_of_a_mix_is_said_beside_rates_of_smallest_frames_only() {
+    let graph = |results: Results| {
+        let (dir, results) = directory(results);
+        write(dir.path(), &results).unwrap();
+        fs::read_to_string(dir.path().join("graph.svg")).unwrap()
+    };
+    assert!(graph(example::published()).contains("Simple IMIX"));
+    let mut larger = example::published();
+    larger.trials[0].frame_bytes = 512;
+    assert!(!graph(larger).contains("IMIX"));
+}
+
+/// Experiments may not have such names; results of others may.
+#[test]
+fn series_whose_names_meet_have_files_of_their_own() {
+    let mut results = example::doubtful();
+    let renamed = |name: &str| {
+        match name {
+            "radix" => "a.b",
+            "modular" => "a",
+            "inet" => "c",
+            _ => "b.c",
+        }
+        .to_owned()
+    };
+    for trial in &mut results.trials {
+        (trial.variant, trial.traffic) = (renamed(&trial.variant), renamed(&trial.traffic));
+    }
+    let campaign = &mut results.campaign;
+    campaign.baseline = renamed(&campaign.baseline);
+    for name in campaign.variants.iter_mut().chain(&mut campaign.traffics) {
+        *name = renamed(name);
+    }
+    let (dir, results) = directory(results);
+    write(dir.path(), &results).unwrap();
+    let mut names: Vec<String> = bytes(&dir.path().join("netbenches"))
+        .into_iter()
+        .map(|(path, _)| path.rsplit_once('/').unwrap().1.to_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["a.b.b.c.pps", "a.b.c-2.pps", "a.b.c.pps", "a.c.pps"]);
+    assert_eq!(derived(&Results::read(dir.path()).unwrap()), vec![]);
+}
+
 #[test]
 fn three_lengths_of_frames_are_a_curve_and_two_traffics_are_none() {
     let (dir, results) = directory(example::with_lengths());
@@ -217,7 +263,12 @@ fn failed_trials_are_shown_and_counted() {
     {
         trial.status = Status::Failed;
         trial.reason = Some("no frame came back".to_owned());
+        trial.measured.proof.insert("net.inet6.ip6.forwarding".to_owned(), "0".to_owned());
     }
+    // What was read back of them is all that is known of the variant.
+    let all = claims(&results).unwrap();
+    let cell = all.cells.iter().find(|c| c.variant == "modular" && c.traffic == "inet6").unwrap();
+    assert_eq!(cell.proof["net.inet6.ip6.forwarding"], "0");
     let text = terminal(&results, 100, false);
     assert!(text.contains("FAILED: b01-inet6-modular: no frame came back"), "{text}");
     assert!(text.contains("0 of 8"), "{text}");

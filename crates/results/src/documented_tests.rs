@@ -115,6 +115,7 @@ fn every_key_of_what_was_counted() -> Measured {
             trials: Vec::new(),
         }),
         latency: Some(latency),
+        stamps: Some(StampFigures { floor: Some(latency), ..StampFigures::default() }),
         latency_at: vec![LatencyAt { share: 0.1, figures: latency }],
         benchmark: Some(Benchmark::LossCurve(LossCurve::default())),
         ways: vec![Way::default()],
@@ -194,7 +195,7 @@ fn the_documented_keys_are_those_that_journals_have() {
 fn the_keys_within_a_trial_are_documented_in_its_row() {
     let (value, _) = keys(&Record::Trial(Box::new(every_key_of_a_trial())));
     let rows = rows("trial");
-    for key in ["intervals", "checks", "steady", "latency", "environment"] {
+    for key in ["intervals", "checks", "steady", "latency", "stamps", "environment"] {
         let (_, text) = rows.iter().find(|(keys, _)| quoted(keys).contains(key)).expect("its row");
         let inner = value[key].get(0).unwrap_or(&value[key]);
         for own in inner.as_object().expect("an object").keys() {

@@ -141,7 +141,6 @@ impl Error {
     }
 }
 
-/// What a person can do about a system error.
 /// Where the file that was named lies, in words after what was wanted.
 fn lies_in(dir: Option<&Path>) -> String {
     match dir {
@@ -150,6 +149,7 @@ fn lies_in(dir: Option<&Path>) -> String {
     }
 }
 
+/// What a person can do about a system error.
 pub(crate) fn io_remedy(error: &io::Error) -> &'static str {
     if let Some(remedy) = fwdlab_guard::remedy(error) {
         return remedy;
@@ -167,7 +167,7 @@ pub(crate) fn io_remedy(error: &io::Error) -> &'static str {
             "a file is in the way: move it, or choose another place with -o DIR"
         }
         io::ErrorKind::IsADirectory => "name a file instead of a directory",
-        io::ErrorKind::InvalidData => "the file is not UTF-8 text",
+        io::ErrorKind::InvalidData => "save it as UTF-8 text",
         _ => "check the file and its disk, then run the same command again",
     }
 }

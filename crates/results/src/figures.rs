@@ -56,3 +56,22 @@ pub struct LatencyFigures {
     /// The longest.
     pub maximum_ns: u64,
 }
+
+/// Which time stamps a latency was taken by, where not every frame had one. A stamp that did not come says
+/// nothing about its frame: it is never a loss.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StampFigures {
+    /// Whose stamps: `kernel` or `card`.
+    pub by: String,
+    /// Why these.
+    pub why: String,
+    /// Frames of the sample that were sent to be stamped.
+    pub probes: u64,
+    /// Those with a stamp on both sides.
+    pub stamped: u64,
+    /// Those that would have arrived before they left: a clock was set.
+    pub backwards: u64,
+    /// What the same stamps say over a cable, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<LatencyFigures>,
+}

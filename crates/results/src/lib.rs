@@ -61,7 +61,7 @@ pub use convergence::{Convergence, PrefixEvent, RouteEvent};
 pub use error::Error;
 pub use failure::{Blame, CONSOLE_LINES, Failure, FailureKind};
 pub use family::Family;
-pub use figures::{LatencyAt, LatencyFigures, RateSearch, SearchTrial};
+pub use figures::{LatencyAt, LatencyFigures, RateSearch, SearchTrial, StampFigures};
 pub use files::{
     CONSOLE_DIR, ENVIRONMENT_FILE, EXPERIMENT_FILE, JOURNAL_FILE, SIGNATURE_FILE, TORN_FILE,
 };

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::checks::Checks;
 use crate::interval::both_or_none;
 use crate::{
-    Benchmark, Busy, Churned, Interval, LatencyAt, LatencyFigures, Queue, RateSearch, Way,
+    Benchmark, Busy, Churned, Interval, LatencyAt, LatencyFigures, Queue, RateSearch, StampFigures,
+    Way,
 };
 
 /// What both sides counted in one trial, spelled once from the device to the journal. Nothing in it
@@ -60,6 +61,9 @@ pub struct Measured {
     /// Latency of the frames, where it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencyFigures>,
+    /// Which time stamps latency was taken by, where not every frame had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamps: Option<StampFigures>,
     /// Latency at shares of the rate that was searched for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latency_at: Vec<LatencyAt>,

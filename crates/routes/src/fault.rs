@@ -29,14 +29,17 @@ impl Fault {
     }
 }
 
-/// A piece of a line, where it is fit for a message: what looks like an address, or a short word. The
-/// file may be one that an experiment of somebody else names, and hold secrets.
+/// A piece of a line, where it is fit for a message: what looks like an address, or a short word of
+/// letters alone. The file may be one that an experiment of somebody else names, and hold secrets: those
+/// have digits, or are long.
 pub(super) fn shown(text: &str) -> String {
     const LONGEST_WORD: usize = 12;
     const LONGEST_ADDRESS: usize = 48;
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
+    let is_word = |c: char| c.is_ascii_alphabetic() || c == '-';
     let is_address = |c: char| c.is_ascii_hexdigit() || ".:/%".contains(c);
     let is_fit = (text.len() <= LONGEST_WORD && text.chars().all(is_word))
-        || (text.len() <= LONGEST_ADDRESS && text.chars().all(is_address));
+        || (text.len() <= LONGEST_ADDRESS
+            && text.contains(['.', ':', '/'])
+            && text.chars().all(is_address));
     if is_fit { format!("{text:?}") } else { "what stands there".to_owned() }
 }

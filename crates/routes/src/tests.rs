@@ -284,6 +284,15 @@ fn the_form_is_found_over_the_whole_file() {
     );
 }
 
+/// `/etc/shadow`, a password, a key in hexadecimal digits: whoever names such a file sees none of it.
+#[test]
+fn what_may_be_a_secret_is_not_quoted() {
+    for secret in ["root:$6$x:19000::", "hunter2", "deadbeefdeadbeefdeadbeefdeadbeef00000000"] {
+        let said = message(&format!("{secret}\n"));
+        assert!(said.starts_with("routes:1: what stands there is no prefix"), "{said}");
+    }
+}
+
 /// Lines of a list behind netstat's, and what no program has written.
 #[test]
 fn no_line_is_thrown_away_in_silence() {

@@ -31,7 +31,7 @@ pub enum TopologyError {
     },
     /// A file of rules cannot be read.
     #[error(
-        "cannot read the rule set {path}: {source}; name a file beside the experiment, or write the rules \
+        "cannot read the nftables rules {path}: {source}; name a file beside the experiment, or write the rules \
          themselves"
     )]
     RuleFile {

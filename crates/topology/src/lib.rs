@@ -24,6 +24,7 @@ mod model;
 mod namespace;
 mod netlink;
 mod nftables;
+mod restart;
 mod routes;
 mod sysctl;
 mod testbed;
@@ -41,6 +42,7 @@ pub use model::{
     Cable, CableEnd, InterfaceAddress, Namespace, Neighbour, StaticRoute, Topology, port_name,
 };
 pub use namespace::{NetNamespace, remove_leftovers, remove_own};
-pub use nftables::{NFTABLES, RuleSet, is_available as has_nftables};
+pub use nftables::{NFTABLES, RuleSet, is_available as has_nftables, translation};
+pub use restart::Restart;
 pub use testbed::Testbed;
 pub use watch::{KernelRoute, KernelTarget, KernelWay, RouteNotice, RouteWatch};

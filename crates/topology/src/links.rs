@@ -86,9 +86,18 @@ pub(super) fn remove(netlink: &mut Netlink, interface: &str) -> io::Result<()> {
 
 /// Puts an interface into service.
 pub(super) fn set_up(netlink: &mut Netlink, index: u32) -> io::Result<()> {
+    set(netlink, index, LinkFlags::Up)
+}
+
+/// Takes an interface out of service.
+pub(super) fn set_down(netlink: &mut Netlink, index: u32) -> io::Result<()> {
+    set(netlink, index, LinkFlags::empty())
+}
+
+fn set(netlink: &mut Netlink, index: u32, flags: LinkFlags) -> io::Result<()> {
     let mut message = LinkMessage::default();
     message.header.index = index;
-    message.header.flags = LinkFlags::Up;
+    message.header.flags = flags;
     message.header.change_mask = LinkFlags::Up;
     netlink.request(RouteNetlinkMessage::SetLink(message), 0)
 }

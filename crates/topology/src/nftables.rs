@@ -56,7 +56,7 @@ impl RuleSet {
         }?;
         if includes(&text) {
             let what = match self {
-                Self::Inline(_) => "the rules".to_owned(),
+                Self::Inline(_) => "the nftables rules".to_owned(),
                 Self::File(file) => place(file).display().to_string(),
             };
             return Err(TopologyError::Include { what });
@@ -70,6 +70,15 @@ impl RuleSet {
 fn includes(rules: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     rules.split(|c| !is_word(c)).any(|word| word == "include")
+}
+
+/// The first word of nftables rules that translates addresses or ports.
+pub fn translation(rules: &str) -> Option<&'static str> {
+    const WORDS: [&str; 4] = ["masquerade", "snat", "dnat", "redirect"];
+    let bare = rules.lines().map(|line| line.split('#').next().unwrap_or_default());
+    let mut words =
+        bare.flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
+    words.find_map(|word| WORDS.into_iter().find(|known| *known == word))
 }
 
 /// Whether nft(8) is there.
@@ -147,6 +156,15 @@ fn said(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rules_that_translate_addresses_are_known_by_their_words() {
+        let rules = |action| format!("table ip n {{ chain c {{ ip saddr 10.0.0.1 {action}; }}; }}");
+        assert_eq!(translation(&rules("masquerade")), Some("masquerade"));
+        assert_eq!(translation(&rules("snat to 198.19.0.9")), Some("snat"));
+        assert_eq!(translation(&rules("accept")), None);
+        assert_eq!(translation("# no snat here\nchain unsnat { }"), None);
+    }
 
     #[test]
     fn a_message_of_nft_names_the_line_of_the_rules() {

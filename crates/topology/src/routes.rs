@@ -9,8 +9,9 @@ use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
 
+use super::error::TopologyError;
 use super::links::family;
-use super::model::StaticRoute;
+use super::model::{StaticRoute, port_name};
 use super::netlink::{Netlink, Refused};
 
 /// An address as netlink has it.
@@ -92,4 +93,19 @@ pub(super) fn count(netlink: &mut Netlink) -> io::Result<(usize, usize)> {
         })?;
     }
     Ok((inet, inet6))
+}
+
+/// The error of a batch in which the kernel refused one.
+pub(super) fn refused_route(
+    doing: &str,
+    routes: &[StaticRoute],
+    refused: Refused,
+) -> TopologyError {
+    let what = match routes.get(refused.index) {
+        Some(StaticRoute { prefix, gateway, port }) => {
+            format!("{doing} route {prefix} via {gateway} at {}", port_name(*port))
+        }
+        None => format!("{doing} routes"),
+    };
+    TopologyError::kernel(what)(refused.source)
 }

@@ -8,7 +8,9 @@ use super::host::{self, Host};
 use super::links::{self, LinkCounters};
 use super::model::{Cable, CableEnd, Neighbour, StaticRoute, Topology, port_name};
 use super::namespace::{NetNamespace, remove_leftovers};
-use super::netlink::{Netlink, Refused};
+use super::netlink::Netlink;
+use super::restart::Restart;
+use super::routes::refused_route;
 use super::{nftables, routes, sysctl};
 
 /// The namespaces of one run and what is in them. Removed when dropped.
@@ -167,6 +169,19 @@ impl Testbed {
         let doing = format!("make namespace {role} a host behind {}", host.interface);
         host::make(&mut self.place(role)?.netlink, host)
             .map_err(|refused| TopologyError::kernel(doing)(refused.source))
+    }
+
+    /// What it takes to begin the network of a namespace anew while frames are sent through it.
+    ///
+    /// # Errors
+    /// There is no such namespace, or no socket.
+    pub fn restart(&self, role: &str) -> Result<Restart, TopologyError> {
+        let opened = self.namespace(role)?.run(Netlink::open).and_then(|opened| opened);
+        let netlink = opened.map_err(TopologyError::kernel("open a netlink socket"))?;
+        let ends = self.present.cables.iter().flat_map(|cable| &cable.ends);
+        let ends = ends.filter(|end| end.namespace == role).cloned().collect();
+        let namespace = self.present.namespaces.get(role).cloned().unwrap_or_default();
+        Ok(Restart { netlink, ends, namespace })
     }
 
     fn place(&mut self, role: &str) -> Result<&mut Place, TopologyError> {
@@ -356,14 +371,4 @@ impl Drop for Testbed {
 
 fn unknown(what: &str, name: &str) -> TopologyError {
     TopologyError::Unknown { what: format!("{what} {name}") }
-}
-
-fn refused_route(doing: &str, routes: &[StaticRoute], refused: Refused) -> TopologyError {
-    let what = match routes.get(refused.index) {
-        Some(StaticRoute { prefix, gateway, port }) => {
-            format!("{doing} route {prefix} via {gateway} at {}", port_name(*port))
-        }
-        None => format!("{doing} routes"),
-    };
-    TopologyError::kernel(what)(refused.source)
 }

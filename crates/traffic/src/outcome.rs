@@ -1,6 +1,7 @@
 //! What a trial yielded.
 
 use crate::checks::Checks;
+use crate::fan::Came;
 use crate::latency::LatencySummary;
 use crate::pacer::{self, Lapse, Pacing};
 use crate::sequence::FlowFaults;
@@ -123,6 +124,18 @@ pub struct Outcome {
     /// Where frames went both ways: what each yielded, to the destinations and back. What stands
     /// above is then the sum of both, and streams, those of the way back last, are of both.
     pub ways: Vec<Outcome>,
+    /// Of a device with more than two ports: frames that came back by each.
+    pub by_port: Vec<u64>,
+}
+
+impl Outcome {
+    /// With what came by each of many ports.
+    #[must_use]
+    pub fn with(mut self, came: &Came) -> Self {
+        self.by_port = came.by_port();
+        self.checks.misrouted += came.misrouted();
+        self
+    }
 }
 
 impl Outcome {
@@ -160,6 +173,7 @@ impl Outcome {
             gaps: Vec::new(),
             faulty_flows: ahead.faulty_flows + back.faulty_flows,
             worst_flows,
+            by_port: Vec::new(),
             ways: vec![ahead, back],
         }
     }

@@ -69,6 +69,8 @@ pub struct TrafficPlan {
     /// Frames go the other way, too, each flow turned round; the load and the frames in flight are
     /// those of both ways together, half of them each.
     pub way_back: Option<WayBack>,
+    /// The streams are those of a full mesh: frames leave by every port and come back by every port.
+    pub is_mesh: bool,
     /// TTL or hop limit as sent.
     pub ttl: u8,
     /// Routers on the way: so much less TTL must arrive. 0 is a cable, to test the tester.
@@ -105,6 +107,7 @@ impl TrafficPlan {
             device_mac: MacAddr::numbered(2),
             arrival_mac: MacAddr::numbered(1),
             way_back: None,
+            is_mesh: false,
             ttl: 64,
             hops: 1,
             duration_ns: 1_000_000_000,

@@ -74,6 +74,10 @@ impl StampRule for Probes {
         self.takes(sum).then(|| digest(sequence, &line[from..to]))
     }
 
+    fn most_per_second(&self) -> u32 {
+        Self::MOST_PER_SECOND as u32
+    }
+
     fn filter(&self) -> Vec<FilterLine> {
         let mut lines = vec![load(HALF, KIND), jump(JUMP_IF_EQUAL, INET, 0, 10)];
         lines.push(load(WORD, INET_PAYLOAD));

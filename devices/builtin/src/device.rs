@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use fwdlab_device::pulse::{Diary, Pulse};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
-use fwdlab_experiment::{Endpoint, Traffic, Variant};
+use fwdlab_experiment::{Direction, Endpoint, Traffic, Variant};
 use fwdlab_port::pingpong::{self, Rally};
 use fwdlab_procedures::{Asked, search};
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{Benchmark, Measured, TrialEnvironment};
+use fwdlab_results::{Benchmark, Measured, Queue, TrialEnvironment};
 use fwdlab_router::Router;
 use fwdlab_traffic::{DEVICE_MACS, FlowSet, Load, Stream, TESTER_MACS, TrafficPlan, WayBack};
 
@@ -176,8 +176,8 @@ impl Rings {
             Some(churning) => churning.prepare(router, (experiment, request.traffic))?,
             None => Vec::new(),
         };
-        let (tester, device) = self.rings();
-        let buffer = tester.0.capacity();
+        let (tester, device) = self.wires();
+        let buffer = tester.room();
         let worker = worker(router, device, &self.pool)?;
         let roundtrip = self.cores.and_then(|(a, b)| pingpong::measure(a, b).ok());
         let (rally, diary) = (Rally::new(), Diary::default());
@@ -225,6 +225,8 @@ impl Rings {
             let share = &mut measured.environment.core_share;
             *share = share.zip(own.device_share).map(|(one, other)| one.min(other)).or(*share);
         }
+        measured.queues = crate::figures::ports(&outcome);
+        measured.warnings.extend(Queue::warning(&measured.queues));
         measured.benchmark = benchmark;
         measured.latency = outcome.latency.map(figures);
         measured.latency_at = latency_at;
@@ -241,7 +243,10 @@ fn streams(traffic: &Traffic) -> Result<Vec<Stream>, BuiltinError> {
         let (order, sizes) = (traffic.order, traffic.sizes.clone());
         Ok(Stream { order, sizes, ..Stream::new(flows) })
     };
-    traffic.ends().map(stream).collect()
+    match traffic.direction {
+        Direction::Mesh => traffic.meshed().into_iter().map(stream).collect(),
+        _ => traffic.ends().map(stream).collect(),
+    }
 }
 
 /// What the tester is to send for this trial.
@@ -255,11 +260,16 @@ pub fn plan(request: &Request<'_>) -> Result<TrafficPlan, BuiltinError> {
     plan.load = traffic.load;
     plan.source_mac = TESTER_MACS[0];
     plan.device_mac = DEVICE_MACS[0];
-    plan.arrival_mac = TESTER_MACS[1];
+    let far = usize::from(setup::mac_of(experiment, 1));
+    plan.arrival_mac = TESTER_MACS[far];
+    plan.is_mesh = traffic.direction == Direction::Mesh;
     if traffic.direction.is_both() {
-        plan.way_back = Some(WayBack { device_mac: DEVICE_MACS[1], arrival_mac: TESTER_MACS[0] });
-        // What a file asks for is the load of each way.
+        // What a file asks for is the load of each way, or of each port.
         plan.load = traffic.offered_pps().map_or(Load::Max, Load::Pps);
+    }
+    if traffic.direction == Direction::Both {
+        let (device_mac, arrival_mac) = (DEVICE_MACS[far], TESTER_MACS[0]);
+        plan.way_back = Some(WayBack { device_mac, arrival_mac });
     }
     plan.duration_ns = experiment.duration.as_nanos() as u64;
     plan.interval_ns = experiment.interval.as_nanos() as u64;

@@ -1,6 +1,8 @@
 //! What the tester found, in the words of the results.
 
-use fwdlab_results::{Checks, LatencyFigures, Way};
+use fwdlab_experiment::MOST_PORTS;
+use fwdlab_port::Counters as PortCounters;
+use fwdlab_results::{Checks, LatencyFigures, Queue, Way};
 use fwdlab_router::Counters;
 use fwdlab_traffic::{LatencySummary, Outcome};
 
@@ -32,16 +34,29 @@ pub fn checks(outcome: &Outcome) -> Checks {
 /// are any its counts by ports say nothing.
 pub fn ways(outcome: &Outcome, counters: Option<&Counters>) -> Vec<Way> {
     let counters = counters.filter(|all| all.snapshot().originated == 0);
-    let ports = |from: u16| counters.map(|all| (all.port(from), all.port(1 - from)));
+    let side = |all: &Counters, of: u16, count: fn(&PortCounters) -> u64| -> u64 {
+        (0..MOST_PORTS).filter(|port| port % 2 == of).map(|port| count(&all.port(port))).sum()
+    };
+    let ports = |from: u16| {
+        let into = |all| side(all, from, |port| port.rx_frames);
+        let out = |all| side(all, 1 - from, |port| port.tx_frames);
+        counters.map(|all| (into(all), out(all)))
+    };
     let way = |(from, own): (u16, &Outcome)| Way {
         tx: own.intervals.iter().map(|interval| interval.sent).collect(),
         rx: own.intervals.iter().map(|interval| interval.received).collect(),
         sent: own.sent(),
         received: own.received(),
-        device_received: ports(from).map(|(into, _)| into.rx_frames),
-        device_sent: ports(from).map(|(_, out)| out.tx_frames),
+        device_received: ports(from).map(|(into, _)| into),
+        device_sent: ports(from).map(|(_, out)| out),
         checks: checks(own),
         latency: own.latency.map(figures),
     };
     (0..).zip(&outcome.ways).map(way).collect()
+}
+
+/// Frames that came back by each of a device's many ports, of those by which any did.
+pub fn ports(outcome: &Outcome) -> Vec<Queue> {
+    let queue = |(port, &frames): (usize, &u64)| Queue { name: format!("port{port}"), frames };
+    outcome.by_port.iter().enumerate().map(queue).filter(|queue| queue.frames > 0).collect()
 }

@@ -31,6 +31,7 @@ mod setup;
 
 pub use device::plan;
 pub use error::BuiltinError;
-pub use figures::{checks, ways};
+pub use figures::{checks, ports, ways};
 pub use kind::Builtin;
-pub use setup::{answers, router};
+pub use rings::behind;
+pub use setup::{answers, mac_of, router};

@@ -117,7 +117,7 @@ impl Rings {
         watch: &Watch<'_>,
         on_interval: &mut dyn FnMut(&Counters, &Interval),
     ) -> Result<Outcome, BuiltinError> {
-        let ((tester_a, tester_b), device) = self.rings();
+        let (tester, device) = self.wires();
         let worker = worker(router, device, &self.pool)?;
         let counters = worker.counters();
         let mut intervals = Intervals::new(worker.counters(), None, None);
@@ -125,8 +125,7 @@ impl Rings {
         let mut silent = Watch { on_interval: &mut noted, stop: watch.stop };
         let (rally, probe) = (Rally::new(), Probe::none());
         let bench = Bench { worker, plan, rally: &rally, diary: None, probe: &probe, churn: None };
-        let (outcome, _, _) =
-            self.forward(bench, (tester_a, tester_b), &mut intervals, &mut silent)?;
+        let (outcome, _, _) = self.forward(bench, tester, &mut intervals, &mut silent)?;
         self.gather(self.layout.frames())?;
         if watch.is_stopped() { Err(BuiltinError::Stopped) } else { Ok(outcome) }
     }

@@ -19,11 +19,11 @@ use fwdlab_port::ring::{self, RingPort};
 use fwdlab_port::{Clock, Pool, PoolConfig};
 use fwdlab_results::{Churned, Measure};
 use fwdlab_router::{Overflow, Router, Worker};
-use fwdlab_traffic::{Outcome, TrafficPlan};
+use fwdlab_traffic::{Behind, FlowSet, Outcome, TrafficPlan};
 
 use crate::churn::{Churning, SwitchOf};
 use crate::intervals::Intervals;
-use crate::lanes::Lanes;
+use crate::lanes::{Ends, Lanes};
 use crate::layout::Layout;
 use crate::poll::{Metronome, Over, poll_until};
 use crate::probe::Probe;
@@ -53,6 +53,8 @@ pub(super) struct Rings {
     pub(super) churning: Option<Churning>,
     /// Frames that wait in front of the device.
     pub(super) buffer: usize,
+    /// Which addresses lie behind which port.
+    behind: Behind,
     /// Where memory lies.
     pub(super) layout: Layout,
     /// How fast the device's processor was so far.
@@ -76,6 +78,7 @@ impl Rings {
         let cores = two_of(&allowed)?;
         let spare_core = allowed.get(2).or(allowed.first()).copied().filter(|_| cores.is_some());
         let churning = Churning::of(&experiment)?;
+        let behind = behind(&experiment)?;
         Ok(Self {
             experiment,
             pool,
@@ -85,6 +88,7 @@ impl Rings {
             router: None,
             churning,
             buffer: control::USUAL_BUFFER,
+            behind,
             layout,
             pulse: Pulse::knowing(place.fastest_beat_ns),
             powercap: place.powercap.clone(),
@@ -97,6 +101,18 @@ impl Rings {
         let (tester_a, device_0) = ring::pair_of(self.buffer, BURST_FRAMES);
         let (tester_b, device_1) = ring::pair_of(self.buffer, BURST_FRAMES);
         ((tester_a, tester_b), [(0, device_0), (1, device_1)])
+    }
+
+    /// As many pairs as the experiment has ports.
+    pub(super) fn wires(&self) -> (Ends, Vec<(u16, RingPort)>) {
+        let ports = self.experiment.ports();
+        if ports == 2 {
+            let ((near, far), device) = self.rings();
+            return (Ends::Two(Box::new([near, far])), device.into());
+        }
+        let pairs = (0..ports).map(|_| ring::pair_of(self.buffer, BURST_FRAMES));
+        let (own, device): (Vec<_>, Vec<_>) = pairs.unzip();
+        (Ends::Many(own, self.behind.clone()), (0..).zip(device).collect())
     }
 
     /// Puts the pool's frames in order once all are home, but for so many that are kept from use.
@@ -117,11 +133,11 @@ impl Rings {
     pub(super) fn forward(
         &self,
         Bench { worker, plan, rally, diary, probe, churn }: Bench<'_>,
-        (out, back): (RingPort, RingPort),
+        ends: Ends,
         intervals: &mut Intervals<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<(Outcome, Place, Option<Churned>), BuiltinError> {
-        let mut tester = Lanes::new(plan, &self.pool, (out, back))?;
+        let mut tester = Lanes::new(plan, &self.pool, ends)?;
         let is_over = AtomicBool::new(false);
         let [tester_core, device_core] = self.cores();
         let layout = &self.layout;
@@ -173,6 +189,19 @@ impl Rings {
             Ok((outcome, if self.cores.is_some() { place } else { Place::default() }, churned))
         })
     }
+}
+
+/// Which addresses of an experiment's traffics lie behind which port of the device.
+///
+/// # Errors
+/// Addresses of which no flows can be made.
+pub fn behind(experiment: &Experiment) -> Result<Behind, BuiltinError> {
+    let mut behind = Behind::default();
+    for (port, ends) in experiment.traffics.iter().flat_map(|traffic| traffic.groups()) {
+        let ends = ends.to_string();
+        behind.add(FlowSet::parse(&ends, &ends)?.source(), usize::from(port));
+    }
+    Ok(behind)
 }
 
 /// A trial without one of its threads.

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use fwdlab_fib::{Inet, Inet6, Nexthop, Prefix};
 use fwdlab_router::{PortConfig, Router, RouterError};
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
+use fwdlab_wire::MacAddr;
 
 use crate::control::{BUFFER_FRAMES, USUAL_BUFFER, check_buffer};
 use fwdlab_experiment::{Experiment, Route, Variant};
@@ -20,13 +21,20 @@ pub(super) fn longest_frame(experiment: &Experiment) -> usize {
     traffics.map(|traffic| traffic.sizes.longest()).max().unwrap_or(0)
 }
 
-/// A router with two ports, the variant's settings and the experiment's routes. The routes come
+/// Which of the lab's pairs of MAC addresses a port has: its side's. Of more than two ports all have the
+/// same, as the frames of a full mesh are written for any of them.
+pub fn mac_of(experiment: &Experiment, port: u16) -> u16 {
+    if experiment.ports() > 2 { 0 } else { port.min(1) }
+}
+
+/// A router with the experiment's ports, the variant's settings and the experiment's routes. The routes come
 /// last and all at once, so that even a full table is built only once.
 pub fn router(experiment: &Experiment, variant: &Variant) -> Result<Router, RouterError> {
     let mut router = Router::new()?;
-    for port in 0..2_u16 {
+    for port in 0..experiment.ports() {
         let mtu = fwdlab_traffic::size::mtu_of(longest_frame(experiment)).max(USUAL_MTU);
-        router.add_port(port_config(&experiment.routes.fixed, port)?.mtu(mtu))?;
+        let mac = DEVICE_MACS[usize::from(mac_of(experiment, port))];
+        router.add_port(port_config(&experiment.routes.fixed, (port, mac))?.mtu(mtu))?;
     }
     // The buffer in front of it is the device's, not the router's.
     for (word, value) in variant.set.iter().filter(|(word, _)| *word != BUFFER_FRAMES) {
@@ -38,7 +46,7 @@ pub fn router(experiment: &Experiment, variant: &Variant) -> Result<Router, Rout
     let gateways: HashSet<(u16, IpAddr)> =
         experiment.routes.fixed.iter().map(|route| (route.port, route.gateway)).collect();
     for (port, gateway) in gateways {
-        let mac = TESTER_MACS[usize::from(port)];
+        let mac = TESTER_MACS[usize::from(mac_of(experiment, port))];
         match gateway {
             IpAddr::V4(gateway) => router.add_neighbour::<Inet>(port, gateway.to_bits(), mac)?,
             IpAddr::V6(gateway) => router.add_neighbour::<Inet6>(port, gateway.to_bits(), mac)?,
@@ -75,8 +83,8 @@ pub fn answers<'a>(
 
 /// A port with an address in the network of each gateway on its side: the last address of the
 /// gateway's /24, or of its /64, that is not the gateway itself.
-fn port_config(routes: &[Route], port: u16) -> Result<PortConfig, RouterError> {
-    let mut config = PortConfig::new(DEVICE_MACS[usize::from(port)]);
+fn port_config(routes: &[Route], (port, mac): (u16, MacAddr)) -> Result<PortConfig, RouterError> {
+    let mut config = PortConfig::new(mac);
     let (mut networks, mut networks6) = (Vec::new(), Vec::new());
     for route in routes.iter().filter(|route| route.port == port) {
         match route.gateway {

@@ -6,6 +6,7 @@ use std::fs;
 
 use super::setup::DEVICE;
 use crate::error::WentBack;
+use fwdlab_experiment::MOST_PORTS;
 use fwdlab_results::counter;
 use fwdlab_topology::{LinkCounters, Testbed, TopologyError, port_name};
 
@@ -39,7 +40,7 @@ const OWN_DISCARDS: [&str; 2] = ["Ip.OutDiscards", "Ip6OutDiscards"];
 /// All counters at one instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct DeviceCounters {
-    ports: [LinkCounters; 2],
+    ports: [LinkCounters; MOST_PORTS as usize],
     packets: Option<u64>,
     backlog_drops: Option<u64>,
     /// Frames that each processor took, of all interfaces of the machine.
@@ -51,7 +52,7 @@ pub(super) struct DeviceCounters {
 /// What happened between two instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Change {
-    /// Frames handed to port 0, or to both where frames go both ways, those that they had no room for
+    /// Frames handed to port 0, or to the ports of both sides where frames go both ways, those that they had no room for
     /// included, where somebody counts them.
     pub(super) received: Option<u64>,
     /// Packets that reached IP, where the kernel says it.
@@ -77,10 +78,12 @@ fn added(name: &str, before: u64, after: u64) -> Result<u64, WentBack> {
 }
 
 impl DeviceCounters {
-    /// Reads them.
-    pub(super) fn read(testbed: &mut Testbed) -> Result<Self, TopologyError> {
-        let ports =
-            [testbed.counters(DEVICE, &port_name(0))?, testbed.counters(DEVICE, &port_name(1))?];
+    /// Reads them, of so many ports.
+    pub(super) fn read(testbed: &mut Testbed, count: u16) -> Result<Self, TopologyError> {
+        let mut ports = [LinkCounters::default(); MOST_PORTS as usize];
+        for (own, number) in ports.iter_mut().zip(0..count) {
+            *own = testbed.counters(DEVICE, &port_name(number))?;
+        }
         let files = testbed
             .namespace(DEVICE)?
             .run(|| {
@@ -115,7 +118,12 @@ impl DeviceCounters {
                 refused: own("tx_dropped", then.tx_dropped, now.tx_dropped)?,
             })
         };
-        let (near, far) = (port(0)?, port(1)?);
+        let all: Vec<Moved> = (0..self.ports.len()).map(port).collect::<Result<_, _>>()?;
+        let side = |of: usize, count: fn(&Moved) -> u64| -> u64 {
+            all.iter().skip(of).step_by(2).map(count).sum()
+        };
+        let (into, out) = (|own: &Moved| own.received, |own: &Moved| own.sent);
+        let [near, far] = [0, 1].map(|of| [side(of, into), side(of, out)]);
         let reasons = self.drops.as_ref().zip(before.drops.as_ref());
         let mut drops = BTreeMap::new();
         for (name, now) in reasons.map(|(now, _)| now).into_iter().flatten() {
@@ -124,14 +132,19 @@ impl DeviceCounters {
                 drops.insert(name.clone(), added(name, *then, *now)?);
             }
         }
-        drops.insert("port0.rx_dropped".to_owned(), near.full);
-        drops.insert("port1.tx_dropped".to_owned(), far.refused);
-        let (mut received, mut sent, mut ways) = (near.received, far.sent, Vec::new());
+        for (at, own) in all.iter().enumerate() {
+            let is_near = at % 2 == 0;
+            if is_near || is_both {
+                drops.insert(format!("port{at}.rx_dropped"), own.full);
+            }
+            if !is_near || is_both {
+                drops.insert(format!("port{at}.tx_dropped"), own.refused);
+            }
+        }
+        let (mut received, mut sent, mut ways) = (near[0], far[1], Vec::new());
         if is_both {
-            drops.insert("port1.rx_dropped".to_owned(), far.full);
-            drops.insert("port0.tx_dropped".to_owned(), near.refused);
-            (received, sent) = (received + far.received, sent + near.sent);
-            ways = vec![[near.received, far.sent], [far.received, near.sent]];
+            (received, sent) = (received + far[0], sent + near[1]);
+            ways = vec![[near[0], far[1]], [far[0], near[1]]];
         }
         drops.retain(|_, count| *count > 0);
         let packets = self.packets.zip(before.packets);

@@ -9,7 +9,7 @@ use fwdlab_device::pulse::Pulse;
 use fwdlab_device::{
     Device, DeviceError, Facts, Proof, Request, Watch, whole_machine, without_whole_machine,
 };
-use fwdlab_experiment::{Experiment, Traffic, Variant};
+use fwdlab_experiment::{Direction, Experiment, Traffic, Variant};
 use fwdlab_port::bpf::{Program, XdpLink};
 use fwdlab_port::{SocketKind, affinity};
 use fwdlab_results::profile::Profiled;
@@ -93,7 +93,7 @@ impl Namespaces {
         // Kernels before 5.18 have no live frames, and those before 4.18 no AF_XDP.
         let needs_sockets = |traffic: &Traffic| {
             let is_both = traffic.direction.is_both() && traffic.sessions.is_none();
-            traffic.capture.is_some() || is_both
+            traffic.capture.is_some() || is_both || traffic.ports > 2
         };
         let are_sockets = experiment.traffics.iter().any(needs_sockets);
         let usual = if !are_sockets && try_live_frames().is_ok() {
@@ -148,21 +148,22 @@ impl Device for Namespaces {
     }
 
     /// Makes what runs in a trial, too: programs and sockets are refused only then.
-    fn preflight(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<(), DeviceError> {
+    fn preflight(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
         self.set_up(variant)?;
+        let mut answers = Proof::new();
         let experiment = Arc::clone(&self.experiment);
         for traffic in &experiment.traffics {
             let (settings, wanted) = self.applied.clone().unwrap_or_default();
             let request = Request { experiment: &experiment, variant, traffic };
             if traffic.streams.is_some() {
-                self.proof(&request, &settings, &wanted, None).map(drop)?;
+                answers.extend(self.proof(&request, &settings, &wanted, None)?);
                 continue;
             }
             let kind = self.kind(traffic, &settings);
             let shared = shared_map()?;
-            self.stand(&request, kind, &shared, (&settings, &wanted)).map(drop)?;
+            answers.extend(self.stand(&request, kind, &shared, (&settings, &wanted))?.proof);
         }
-        Ok(())
+        Ok(answers)
     }
 
     fn measure(
@@ -254,7 +255,7 @@ impl Namespaces {
             proof.insert("xdp program".to_owned(), object.name.clone());
         }
         let cpu = CpuTime::now().ok();
-        let before = DeviceCounters::read(&mut self.testbed)?;
+        let before = DeviceCounters::read(&mut self.testbed, self.experiment.ports())?;
         let mut meter = self.powercap.meter();
         let mut on_interval = |interval: &Interval| {
             (watch.on_interval)(interval);
@@ -266,7 +267,11 @@ impl Namespaces {
         let joules = meter.and_then(Meter::joules);
         let ended = embedded.map(Embedded::finish).transpose()?;
         let is_both = request.traffic.direction.is_both();
-        let change = DeviceCounters::read(&mut self.testbed)?.since(&before, is_both)?;
+        let now = DeviceCounters::read(&mut self.testbed, self.experiment.ports())?;
+        let mut change = now.since(&before, is_both)?;
+        if request.traffic.direction == Direction::Mesh {
+            change.ways.clear();
+        }
         let cpu = cpu.and_then(|before| Some((CpuTime::now().ok()?, before)));
         drop(input);
         let tracking = sent.tracking.take();
@@ -300,7 +305,10 @@ impl Namespaces {
         }
         // Of frames put into the stack or sent by sockets, the receiver's count twice.
         let is_counted = settings.rps != 0 && kind == TesterKind::Live && !settings.is_embedded;
-        let queues = if is_counted { queues(&change, settings.rps) } else { Vec::new() };
+        let queues = match is_counted {
+            true => queues(&change, settings.rps),
+            false => std::mem::take(&mut sent.by_port),
+        };
         if let Some(Tracking { refused, .. }) = tracking
             && refused > 0
         {
@@ -729,6 +737,8 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
 mod convergence_tests;
 #[cfg(test)]
 mod load_tests;
+#[cfg(test)]
+mod mesh_tests;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]

@@ -6,15 +6,17 @@ use std::sync::Arc;
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::fields::{Section, integer_of};
 use fwdlab_experiment::problem::{Complaint, Complaints};
-use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema, Traffic};
+use fwdlab_experiment::{
+    Abilities, DeviceTables, Experiment, MOST_PORTS, Schema, Traffic, untranslatable,
+};
 use fwdlab_guard::Scratch;
 use fwdlab_results::{About, Link, Measure, Tick};
-use fwdlab_topology::{NFTABLES, RuleSet};
+use fwdlab_topology::{NFTABLES, RuleSet, translation};
 
 use crate::device::Namespaces;
 use crate::doctor;
 use crate::loads::needs_overload;
-use crate::settings::{self, ENDS, GRO, ROUTER, RPS, TESTER, THREADED, XDP};
+use crate::settings::{self, ENDS, GRO, GSO, ROUTER, RPS, TESTER, THREADED, TSO, XDP};
 use crate::setup::PINS;
 
 /// A device between veth pairs.
@@ -31,9 +33,11 @@ pub const LINUX: OnVeth = OnVeth { is_embedded: false };
 pub const BUILTIN_VETH: OnVeth = OnVeth { is_embedded: true };
 
 /// Measures of the kernel's routes, of its connection tracking, and of streams through it.
-const OWN: [Measure; 9] = [
+const OWN: [Measure; 11] = [
     Measure::LossCurve,
+    Measure::BackToBack,
     Measure::Recovery,
+    Measure::Reset,
     Measure::Soak,
     Measure::Convergence,
     Measure::Insertion,
@@ -42,6 +46,9 @@ const OWN: [Measure; 9] = [
     Measure::Goodput,
     Measure::ByteCost,
 ];
+
+/// Words that are set on the first two ports.
+const OF_PORTS: [&str; 6] = [XDP, THREADED, RPS, GRO, GSO, TSO];
 
 impl Schema for OnVeth {
     fn name(&self) -> &'static str {
@@ -53,24 +60,13 @@ impl Schema for OnVeth {
         Abilities {
             replays_captures: true,
             sends_both_ways: !self.is_embedded,
+            most_ports: if self.is_embedded { 2 } else { MOST_PORTS },
             searches_rates: !self.is_embedded,
             opens_sessions: !self.is_embedded,
             carries_streams: !self.is_embedded,
             benchmarks: if self.is_embedded { &[] } else { &OWN },
             takes_profiles: true,
             ..Abilities::BASIC
-        }
-    }
-
-    fn why_not(&self, measure: Measure) -> Option<&'static str> {
-        match measure {
-            Measure::Reset if !self.is_embedded => {
-                Some("the running kernel cannot start anew under a trial")
-            }
-            Measure::BackToBack if !self.is_embedded => {
-                Some("its tester does not send bursts of a given length")
-            }
-            _ => None,
         }
     }
 
@@ -111,7 +107,14 @@ impl Schema for OnVeth {
             }
         }
         overloads_are_live_frames(file, complaints);
-        let is_both = |traffic: &Traffic| traffic.direction.is_both() && !are_sessions(traffic);
+        let is_both = |traffic: &Traffic| {
+            traffic.ports > 2 || traffic.direction.is_both() && !are_sessions(traffic)
+        };
+        if file.traffics.iter().any(|(own, _)| own.ports > 2) {
+            for variant in &mut file.variants {
+                many_ports_are_alike(variant, complaints);
+            }
+        }
         if file.traffics.iter().any(|(traffic, _)| is_both(traffic)) {
             for variant in &mut file.variants {
                 both_ways_need_both_ports(variant, complaints);
@@ -203,9 +206,9 @@ fn translated_sessions_are_known(
     found: &fwdlab_experiment::fields::Found<&fwdlab_experiment::fields::Value<'_>>,
     complaints: &mut Complaints<'_>,
 ) {
-    let Some(word) = settings::translation(rules) else { return };
+    let Some(word) = translation(rules) else { return };
     let trouble = traffics.iter().filter(|traffic| traffic.sessions.is_some());
-    let mut trouble = trouble.filter_map(|traffic| settings::untranslatable(word, traffic));
+    let mut trouble = trouble.filter_map(|traffic| untranslatable(word, traffic));
     let Some((why, remedy)) = trouble.next() else { return };
     let complaint = Complaint::new(
         format!("its rules translate addresses ({word}) beside kind = \"sessions\": {why}"),
@@ -265,6 +268,7 @@ fn overloads_are_live_frames(file: &mut DeviceTables<'_, '_>, complaints: &mut C
         let key = match (traffic.capture.is_some(), traffic.direction.is_both()) {
             (true, _) => "capture",
             (_, true) => "direction",
+            _ if traffic.ports > 2 => "ports",
             _ => continue,
         };
         let (at, field) = place.key_or_ends(key);
@@ -301,6 +305,19 @@ fn overloads_are_live_frames(file: &mut DeviceTables<'_, '_>, complaints: &mut C
                 complaints.add(&found.at, &found.field, complaint);
             }
         }
+    }
+}
+
+/// What is set on the first two ports only would make the others something else.
+fn many_ports_are_alike(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
+    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
+    for (_, _, found) in set.entries().filter(|(word, ..)| OF_PORTS.contains(word)) {
+        let complaint = Complaint::new(
+            "this is set on two ports of the device, and it has more here",
+            "two ports beside it",
+            "remove the word, or ports and direction = \"mesh\"",
+        );
+        complaints.add(&found.at, &found.field, complaint);
     }
 }
 

@@ -4,17 +4,19 @@
 use fwdlab_device::Request;
 use fwdlab_experiment::Traffic;
 use fwdlab_port::affinity;
-use fwdlab_procedures::{Asked, curve, recovery, search, soak};
-use fwdlab_results::{Benchmark, Measure, RateSearch};
+use fwdlab_procedures::{Asked, Most, Offers, curve, mrr, recovery, search, soak};
+use fwdlab_results::{BackToBack, Benchmark, Measure, RateSearch};
 use fwdlab_traffic::Load;
 
 use crate::LinuxError;
 use crate::settings::LinuxSettings;
-use crate::tester::Offering;
+use crate::tester::{MOST_BURST, Offering};
 
 /// Whether a measure offers more than the device bears.
 pub(super) fn needs_overload(traffic: &Traffic) -> bool {
-    traffic.measure.loss_ratio().is_some() || traffic.measure == Measure::LossCurve
+    let has_own =
+        matches!(traffic.measure, Measure::LossCurve | Measure::BackToBack | Measure::Reset);
+    has_own || traffic.measure.loss_ratio().is_some()
 }
 
 /// Gives the device a processor beside the tester's, unless the variant says which it has.
@@ -49,8 +51,16 @@ pub(super) fn measure(
     let (experiment, measure) = (request.experiment, request.traffic.measure);
     let seconds = experiment.duration.as_secs_f64();
     let Some(loss_ratio) = measure.loss_ratio() else {
-        let own = curve(bench, &experiment.benchmarks.loads, seconds)?;
-        return Ok((None, Some(Benchmark::LossCurve(own)), request.traffic.load));
+        let own = match measure {
+            Measure::BackToBack => Benchmark::BackToBack(back_to_back(bench, seconds)?),
+            Measure::Reset => {
+                let shortest_s = bench.shortest_s();
+                let mrr_pps = mrr(bench, (seconds / 5.0).max(shortest_s))?;
+                Benchmark::Reset(bench.reset(mrr_pps, experiment.duration)?)
+            }
+            _ => Benchmark::LossCurve(curve(bench, &experiment.benchmarks.loads, seconds)?),
+        };
+        return Ok((None, Some(own), request.traffic.load));
     };
     let found = search(bench, Asked { measure, loss_ratio, seconds })?;
     let mut load = Load::Pps(found.lower_pps);
@@ -66,4 +76,12 @@ pub(super) fn measure(
         _ => None,
     };
     Ok((Some(found), benchmark, load))
+}
+
+/// The longest bursts without loss. How fast they are sent is known from all that the tester can send.
+fn back_to_back(bench: &mut Offering<'_, '_>, seconds: f64) -> Result<BackToBack, LinuxError> {
+    let shortest_s = bench.shortest_s();
+    let most = Most::of(bench, (seconds / 5.0).max(shortest_s))?;
+    let found = bench.bursts(most.sent_pps)?;
+    Ok(BackToBack { found, most: MOST_BURST, mrr_pps: most.received_pps })
 }

@@ -8,8 +8,7 @@ use fwdlab_port::SocketKind;
 use fwdlab_builtin::control;
 use fwdlab_experiment::fields::nearest;
 use fwdlab_experiment::problem::Complaint;
-use fwdlab_experiment::{MOST_GENERATED, Traffic, Variant};
-use fwdlab_results::Family;
+use fwdlab_experiment::{MOST_GENERATED, Variant};
 use fwdlab_router::settable_words;
 use fwdlab_topology::{NFTABLES, RuleSet};
 
@@ -268,37 +267,6 @@ pub(super) fn check_value(word: &str, value: &str) -> Result<(), Complaint> {
     }
 }
 
-/// The first word of nftables rules that translates addresses or ports.
-pub(super) fn translation(rules: &str) -> Option<&'static str> {
-    const WORDS: [&str; 4] = ["masquerade", "snat", "dnat", "redirect"];
-    let bare = rules.lines().map(|line| line.split('#').next().unwrap_or_default());
-    let mut words =
-        bare.flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
-    words.find_map(|word| WORDS.into_iter().find(|known| *known == word))
-}
-
-/// Why sessions of this traffic cannot be measured through rules with this word of [`translation`], and
-/// what to do; nothing where they can: by a mark in their frames.
-pub(super) fn untranslatable(
-    word: &str,
-    traffic: &Traffic,
-) -> Option<(&'static str, &'static str)> {
-    let least = match traffic.family {
-        Family::Inet => 50,
-        Family::Inet6 | Family::Dual => 70,
-    };
-    if word == "redirect" {
-        return Some(("redirected frames end at the device", "remove it, or use snat or dnat"));
-    }
-    if traffic.direction.is_both() {
-        let why = "frames back would have to go to what the device has chosen, which the tester does \
-                   not know";
-        return Some((why, "write direction = \"one\", or remove the translation"));
-    }
-    let why = "the tester knows its sessions by a mark, for which their frames have no room";
-    (traffic.frame_bytes < least).then_some((why, "write frame = 70 or more"))
-}
-
 /// The file that a control word names.
 pub(super) fn names_file(word: &str, value: &str) -> Option<PathBuf> {
     let mut settings = LinuxSettings::default();
@@ -393,15 +361,6 @@ mod tests {
         }
         let complaint = check_word("nonsense", "builtin-veth").expect_err("none of any");
         assert!(complaint.what.contains("builtin-veth"), "{}", complaint.what);
-    }
-
-    #[test]
-    fn rules_that_translate_addresses_are_known_by_their_words() {
-        let rules = |action| format!("table ip n {{ chain c {{ ip saddr 10.0.0.1 {action}; }}; }}");
-        assert_eq!(translation(&rules("masquerade")), Some("masquerade"));
-        assert_eq!(translation(&rules("snat to 198.19.0.9")), Some("snat"));
-        assert_eq!(translation(&rules("accept")), None);
-        assert_eq!(translation("# no snat here\nchain unsnat { }"), None);
     }
 
     #[test]

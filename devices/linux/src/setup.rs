@@ -5,15 +5,19 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
+use fwdlab_builtin::mac_of;
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 
 use crate::LinuxError;
-use crate::settings::{self, LinuxSettings, MoreRoutes, TesterKind};
-use fwdlab_experiment::{Experiment, Route, Variant, inputs, with_file, with_generated};
+use crate::settings::{LinuxSettings, MoreRoutes, TesterKind};
+use fwdlab_experiment::{
+    Experiment, Route, Variant, inputs, untranslatable, with_file, with_generated,
+};
 use fwdlab_results::Family;
 use fwdlab_routes::Prefix;
 use fwdlab_topology::{
     Cable, CableEnd, InterfaceAddress, Neighbour, StaticRoute, Topology, TopologyError, port_name,
+    translation,
 };
 
 /// Roles of the namespaces.
@@ -109,18 +113,17 @@ pub(super) fn topology(
     if settings.is_embedded {
         // The kernel only hands the frames over.
         wanted.namespace(DEVICE).sysctls.extend(of_this_kernel(&BYSTANDER));
-        wanted.cables = cables(settings, &BTreeSet::new());
+        wanted.cables = cables(experiment, settings, &BTreeSet::new());
         return Ok(wanted);
     }
     let device = wanted.namespace(DEVICE);
     device.sysctls.extend(of_this_kernel(&ROUTER));
     device.sysctls.extend(settings.sysctls.clone());
     device.rules = rules(experiment, settings)?;
-    let translates = device.rules.as_deref().and_then(settings::translation);
+    let translates = device.rules.as_deref().and_then(translation);
     let mut sessions = experiment.traffics.iter().filter(|traffic| traffic.sessions.is_some());
     if let Some(word) = translates
-        && let Some((why, remedy)) =
-            sessions.find_map(|traffic| settings::untranslatable(word, traffic))
+        && let Some((why, remedy)) = sessions.find_map(|traffic| untranslatable(word, traffic))
     {
         let what = format!(
             "{}: variant {}: its rules translate addresses ({word}), and {why}: {remedy}",
@@ -133,35 +136,47 @@ pub(super) fn topology(
     let gateways: BTreeSet<(u16, IpAddr)> =
         device.routes.iter().map(|route| (route.port, route.gateway)).collect();
     for &(port, address) in &gateways {
-        let mac = TESTER_MACS[usize::from(port).min(1)];
+        let mac = TESTER_MACS[usize::from(mac_of(experiment, port))];
         device.neighbours.insert(Neighbour { interface: port_name(port), address, mac });
     }
-    wanted.cables = cables(settings, &gateways);
+    wanted.cables = cables(experiment, settings, &gateways);
     Ok(wanted)
 }
 
 /// The cables from the tester to the device's ports.
-fn cables(settings: &LinuxSettings, gateways: &BTreeSet<(u16, IpAddr)>) -> Vec<Cable> {
-    let tester_ends = [(SENDER, OUT), (RECEIVER, BACK)];
+fn cables(
+    experiment: &Experiment,
+    settings: &LinuxSettings,
+    gateways: &BTreeSet<(u16, IpAddr)>,
+) -> Vec<Cable> {
     let has_one_queue = settings.tester != Some(TesterKind::Naive);
-    let cable = |(port, (role, interface)): (u16, (&str, &str))| {
+    let cable = |port: u16| {
+        let (role, interface) = tester_end(port);
+        let mac = usize::from(mac_of(experiment, port));
         let near = CableEnd {
             namespace: role.to_owned(),
-            interface: interface.to_owned(),
-            mac: TESTER_MACS[usize::from(port)],
+            interface,
+            mac: TESTER_MACS[mac],
             mtu: None,
             addresses: Vec::new(),
         };
         let far = CableEnd {
             namespace: DEVICE.to_owned(),
             interface: port_name(port),
-            mac: DEVICE_MACS[usize::from(port)],
+            mac: DEVICE_MACS[mac],
             mtu: None,
             addresses: addresses(gateways, port),
         };
         Cable { ends: [near, far], has_one_queue }
     };
-    (0..).zip(tester_ends).map(cable).collect()
+    (0..experiment.ports()).map(cable).collect()
+}
+
+/// Where the tester's end of a port's cable is: the namespace's role, and the interface.
+pub(super) fn tester_end(port: u16) -> (&'static str, String) {
+    let (role, interface) = if port.is_multiple_of(2) { (SENDER, OUT) } else { (RECEIVER, BACK) };
+    let name = if port < 2 { interface.to_owned() } else { format!("{interface}{port}") };
+    (role, name)
 }
 
 /// A file that the experiment names.
@@ -172,7 +187,7 @@ pub(super) fn beside(experiment: &Path, file: &Path) -> std::path::PathBuf {
 /// Whether a variant's rules translate addresses; what cannot be read says so when it is applied.
 pub(super) fn has_translation(experiment: &Experiment, variant: &Variant) -> bool {
     let rules = rules(experiment, &LinuxSettings::of(variant)).ok().flatten();
-    rules.as_deref().and_then(settings::translation).is_some()
+    rules.as_deref().and_then(translation).is_some()
 }
 
 /// The text of a variant's rules; nothing for none.

@@ -209,7 +209,8 @@ fn is_short(counts: &Counts) -> bool {
 
 /// What both sides counted, in the journal's words.
 fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> Measured {
-    let Counts { intervals, sent, received, flows_seen, checks, latency, mut warnings } = counts;
+    let Counts { intervals, sent, received, flows_seen, checks, latency, stamps, .. } = counts;
+    let (mut warnings, reached) = (counts.warnings, counts.reached_pps);
     warnings.extend(change.warnings);
     warnings.extend(Queue::warning(&change.queues));
     let tolerance = TOLERANCE_FRAMES.max(sent.unwrap_or(received) / TOLERANCE_SHARE);
@@ -220,6 +221,7 @@ fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> 
         flows_seen,
         checks,
         latency,
+        stamps,
         warnings,
         busy: change.work.zip(change.received).map(|(work, frames)| {
             let ns = u64::try_from(work.busy.as_nanos()).unwrap_or(u64::MAX);
@@ -231,7 +233,7 @@ fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> 
         queues: change.queues,
         drops: change.drops,
         ledger: Ledger::Within(tolerance),
-        generator_pps,
+        generator_pps: reached.or(generator_pps),
         // On machines of their own.
         environment: TrialEnvironment { pinned: true, ..TrialEnvironment::default() },
         ..Measured::default()
@@ -250,8 +252,8 @@ impl Device for Machines {
     }
 
     /// Each trial sets up and proves anyway, and what breaks belongs into the journal.
-    fn preflight(&mut self, _: &Variant, _: &mut Watch<'_>) -> Result<(), DeviceError> {
-        Ok(())
+    fn preflight(&mut self, _: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
+        Ok(Proof::new())
     }
 
     fn warm_up(&mut self, trial: &Request<'_>, watch: &mut Watch<'_>) -> Result<(), DeviceError> {

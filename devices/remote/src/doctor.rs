@@ -8,8 +8,11 @@ use fwdlab_device::{DoctorFinding, Place};
 
 use crate::host::CONNECT;
 use crate::reach::Reach;
-use crate::testbed::{Host, System, Testbed};
+use crate::testbed::{DUT, GeneratorKind, Host, System, TESTER, Testbed};
 use crate::{Result, dut};
+
+/// Whether the kernel has its generator, or can load it.
+const PKTGEN: &str = "PATH=$PATH:/usr/sbin:/sbin; [ -e /proc/net/pktgen ] || modprobe -n pktgen";
 
 /// What this machine needs.
 pub(super) fn findings(_: &Place) -> Vec<DoctorFinding> {
@@ -88,9 +91,15 @@ pub fn examine(file: &Path, program: &Path) -> Result<(String, bool)> {
                     }
                 }
                 for tool in tools(&testbed, host) {
-                    let found = connected.run(&format!("command -v {tool}"), &|| false);
+                    let look = format!("PATH=$PATH:/usr/sbin:/sbin; command -v {tool}");
+                    let found = connected.run(&look, &|| false);
                     let is_there = found.is_ok_and(|said| said.status == 0);
                     line(is_there, format!("{}: {tool}", host.role));
+                }
+                if testbed.generator.kind == GeneratorKind::Pktgen && host.role == TESTER {
+                    let found = connected.run(PKTGEN, &|| false);
+                    let is_there = found.is_ok_and(|said| said.status == 0);
+                    line(is_there, format!("{}: pktgen, a module of its kernel", host.role));
                 }
             }
         }
@@ -101,7 +110,7 @@ pub fn examine(file: &Path, program: &Path) -> Result<(String, bool)> {
 /// A host with every port that is looked at: the tester's loopback, too.
 fn with_loopback(testbed: &Testbed, host: &Host) -> Host {
     let mut host = host.clone();
-    if host.role == crate::testbed::TESTER {
+    if host.role == TESTER {
         host.ports.extend(testbed.generator.loopback.iter().flatten().cloned());
     }
     host
@@ -116,9 +125,11 @@ fn tools(testbed: &Testbed, host: &Host) -> Vec<&'static str> {
     if host.os == System::Linux && host.is_networked_by_us {
         tools.push("ip");
     }
-    let is_tester = host.role != crate::testbed::DUT;
-    if is_tester && testbed.generator.kind == crate::testbed::GeneratorKind::PktGen {
-        tools.push("pkt-gen");
+    let is_tester = host.role != DUT;
+    match testbed.generator.kind {
+        GeneratorKind::PktGen if is_tester => tools.push("pkt-gen"),
+        GeneratorKind::Trafgen if host.role == TESTER => tools.push("trafgen"),
+        _ => {}
     }
     tools
 }

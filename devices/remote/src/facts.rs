@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use fwdlab_agent::order::Maker;
+
 use crate::Result;
 use crate::host::Connected;
 use crate::testbed::System;
@@ -35,6 +37,20 @@ pub fn ask(
     let facts = said.output.lines().filter_map(|line| line.split_once('\t'));
     let facts = facts.filter(|(_, value)| !value.trim().is_empty());
     Ok(facts.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect())
+}
+
+/// Which program of others makes the frames.
+///
+/// # Errors
+/// When the connection breaks.
+pub fn of_maker(host: &mut Connected, maker: Maker) -> Result<String> {
+    let version = match maker {
+        Maker::Pktgen => return Ok("pktgen of its kernel".to_owned()),
+        Maker::Trafgen => "PATH=$PATH:/usr/sbin:/sbin; trafgen --version 2>&1 | head -n 1",
+    };
+    let said = host.run(version, &|| false)?;
+    let words: Vec<&str> = said.output.split_whitespace().take(2).collect();
+    Ok(format!("{} of netsniff-ng", words.join(" ")))
 }
 
 /// `igb1` as sysctl names it: `igb.1`.

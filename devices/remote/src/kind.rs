@@ -12,7 +12,7 @@ use fwdlab_results::{About, Link, Measure, Tick};
 use crate::machines::Machines;
 use crate::reach::SHORT;
 use crate::testbed::Testbed;
-use crate::tester::{check_captures, check_latency, check_order};
+use crate::tester::{check_captures, check_latency, check_makers, check_order};
 use crate::{doctor, settings};
 
 /// Real machines over ssh.
@@ -80,6 +80,7 @@ impl Kind for Remote {
         let testbed = Testbed::read(file)?;
         check_order(experiment, &testbed)?;
         check_captures(experiment, &testbed)?;
+        check_makers(experiment, &testbed)?;
         check_latency(experiment, &testbed)?;
         Ok(Box::new(Machines::open(experiment, testbed, &place.program)?))
     }

@@ -96,7 +96,7 @@ impl Machines {
             self.lock.hold(&mut tester, is_stopped)?;
             let receiver = self.testbed.receiver.as_ref().map(connect).transpose()?;
             let mut hosts = Hosts { tester, receiver };
-            if self.testbed.generator.kind == GeneratorKind::Fwdlab {
+            if self.testbed.generator.kind.has_agent() {
                 for host in hosts.all() {
                     links::ports_up(host, is_stopped)?;
                 }
@@ -108,7 +108,9 @@ impl Machines {
         }
         if let (None, Some(hosts)) = (&self.generator, &mut self.hosts) {
             let generator: Box<dyn Generator> = match self.testbed.generator.kind {
-                GeneratorKind::Fwdlab => Box::new(Agents::start(hosts, &self.program, is_stopped)?),
+                GeneratorKind::Fwdlab | GeneratorKind::Pktgen | GeneratorKind::Trafgen => {
+                    Box::new(Agents::start(hosts, &self.program, is_stopped)?)
+                }
                 GeneratorKind::PktGen => Box::new(Netmap),
                 GeneratorKind::Command => Box::new(JsonLines),
             };
@@ -129,6 +131,10 @@ impl Machines {
                 found.extend(more.map(|(name, value)| (format!("receiver: {name}"), value)));
             }
             found.extend(self.generator.iter().flat_map(|generator| generator.facts()));
+            let kind = self.testbed.generator.kind;
+            if let Some(maker) = kind.maker() {
+                found.insert("tester".to_owned(), facts::of_maker(&mut hosts.tester, maker)?);
+            }
             self.facts.tester.extend(self.scrubbed(found));
         }
         Ok(())

@@ -6,6 +6,7 @@
 //! - `say`: the guest's messages, over the second serial port;
 //! - `routes`: writes routes into the kernel's table;
 //! - `pass`: the tester, which sends through bpf(4) and receives through netmap(4);
+//! - `kenv`: what the kernel was told at its start;
 //! - `pipes`, `sessions`: the tester of devices that track sessions, and how it asks for their table.
 //!
 //! netmap as the sender would keep a hand on each frame, so that the kernel has to make room
@@ -36,9 +37,10 @@ fn main(arguments: &Arguments) -> i32 {
         b"say" => say::run(arguments),
         b"routes" => routes::run(arguments),
         b"pass" => pass::run(arguments),
+        b"kenv" => environment(arguments),
         b"pipes" => pipes(arguments),
         b"sessions" => sessions::run(arguments),
-        _ => Err(text::Problem::new("usage: say | routes | pass | pipes | sessions")),
+        _ => Err(text::Problem::new("usage: say | routes | pass | kenv | pipes | sessions")),
     };
     match done {
         Ok(()) => 0,
@@ -47,6 +49,14 @@ fn main(arguments: &Arguments) -> i32 {
             1
         }
     }
+}
+
+/// `kenv NAME`: prints its value.
+fn environment(arguments: &Arguments) -> text::Done {
+    let mut place = [0_u8; 256];
+    let value = sys::kernel_environment(arguments.get(2), &mut place);
+    let value = value.map_err(text::Problem::with("the kernel knows no such name"))?;
+    sys::OUTPUT.write_all(value).map_err(text::Problem::with("cannot write"))
 }
 
 /// `pipes NAME NAME`: makes two.

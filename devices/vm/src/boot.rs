@@ -5,19 +5,23 @@ use std::path::Path;
 use fwdlab_agent::task::{GuestTester, Task};
 use fwdlab_experiment::Variant;
 use fwdlab_experiment::inputs;
-use fwdlab_topology::{NFTABLES, RuleSet};
+use fwdlab_kernel::Kernel;
+use fwdlab_topology::{NFTABLES, RuleSet, translation};
 
 use crate::VmError;
 use crate::captures::Replayed;
 use crate::config::{self, Needs};
 use crate::freebsd::{self, Entry, Guest, WORDS};
 use crate::initramfs::Base;
-use crate::kernel::Kernel;
 use crate::qemu::Start;
-use crate::settings::{VmMachine, VmVariant};
+use crate::settings::{Booted, GuestSystem, VmMachine, VmVariant};
 
 /// The module of Linux's own generator.
 const PKTGEN: &str = "pktgen";
+
+/// The module by which connections are forgotten; it brings the one that tracks them. All guests of an
+/// experiment have it, also those whose rules track nothing.
+const TRACKING: &str = "nf_conntrack_netlink";
 
 /// Memory of a Linux guest, in MiB, if nothing is said.
 const LINUX_MEMORY_MB: u32 = 512;
@@ -48,7 +52,7 @@ impl Boot {
         needs: Needs<'_>,
     ) -> Result<Self, VmError> {
         let kernel = Kernel::find(&vm.kernel, vm.modules.as_deref(), base)?;
-        let is_freebsd = freebsd::is_kernel(&kernel.image);
+        let is_freebsd = fwdlab_kernel::freebsd::is_kernel(&kernel.image);
         check_words(variant, vm, machine, &kernel, is_freebsd)?;
         let system = if is_freebsd {
             let files = (kernel.image.as_path(), kernel.modules.as_deref());
@@ -63,6 +67,7 @@ impl Boot {
             config::check(kernel.config.as_deref(), needs)?;
             let mut load = vm.load.clone();
             load.extend((machine.tester == GuestTester::Pktgen).then(|| PKTGEN.to_owned()));
+            load.extend(needs.sessions.then(|| TRACKING.to_owned()));
             let base = Base::new(program, kernel.modules.as_deref(), &load, needs.nft)?;
             System::Linux { base, rules }
         };
@@ -126,6 +131,14 @@ impl Boot {
         }
     }
 
+    /// The word by which its rules translate addresses, if they do.
+    pub(super) fn translation(&self) -> Option<&'static str> {
+        match &self.system {
+            System::Linux { rules, .. } => rules.as_deref().and_then(translation),
+            System::FreeBsd(_) => None,
+        }
+    }
+
     pub(super) fn is_freebsd(&self) -> bool {
         matches!(self.system, System::FreeBsd(_))
     }
@@ -156,10 +169,20 @@ fn check_words(
         let (what, variant) = (what.to_owned(), variant.name.clone());
         Err(VmError::OtherSystem { what, variant, kernel: kernel.image.clone(), remedy })
     };
+    let is = if is_freebsd { GuestSystem::FreeBsd } else { GuestSystem::Linux };
+    if let Some(guest) = vm.guest.filter(|guest| *guest != is) {
+        return Err(VmError::OtherGuest { wanted: guest.name(), kernel: kernel.image.clone() });
+    }
     let has = |word: &str| variant.set.contains_key(word);
     if is_freebsd {
         if has(NFTABLES) {
             return refused(NFTABLES, "FreeBSD's filters are pf and ipfw");
+        }
+        if machine.boots == Booted::Block {
+            return refused(
+                "boots = \"block\"",
+                "a FreeBSD guest boots for every trial; remove it",
+            );
         }
         if machine.tester == GuestTester::Pktgen {
             return refused("tester = \"pktgen\"", "pktgen is Linux's; write tester = \"fwdlab\"");

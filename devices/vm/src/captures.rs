@@ -55,6 +55,21 @@ impl Captures {
         found.map(|(_, bytes)| bytes.as_slice())
     }
 
+    /// The one file, for guests that are told of all traffics at once.
+    ///
+    /// # Errors
+    /// There are several.
+    pub(super) fn only<'a>(
+        &'a self,
+        traffics: &'a [Traffic],
+    ) -> Result<Option<Replayed<'a>>, VmError> {
+        if self.files.len() > 1 {
+            let why = format!("its traffics replay {} captures", self.files.len());
+            return Err(VmError::State { why });
+        }
+        Ok(traffics.iter().find_map(|traffic| self.of(traffic)))
+    }
+
     /// What a traffic replays, if it does.
     pub(super) fn of<'a>(&'a self, traffic: &'a Traffic) -> Option<Replayed<'a>> {
         let capture = traffic.capture.as_ref()?;

@@ -55,6 +55,15 @@ const IPV6: Wanted = built_in("IPV6", "IPv6", &[]);
 const PKTGEN: Wanted = module("NET_PKTGEN", "tester = \"pktgen\"", &[]);
 const NF_TABLES: Wanted = module("NF_TABLES", "the experiment's rules", &["NETFILTER"]);
 
+const PORTS: Wanted =
+    built_in("X86_IOPL_IOPERM", "boots = \"block\": the guest stops itself by a port", &[]);
+
+/// To count connections, and to forget them.
+const SESSIONS: [Wanted; 2] = [
+    module("NF_CONNTRACK", "kind = \"sessions\"", &["NETFILTER"]),
+    module("NF_CT_NETLINK", "kind = \"sessions\"", &["NETFILTER_NETLINK"]),
+];
+
 /// What rules need besides, each with the words, one after the other, that ask for it. All of them are words that
 /// nft(8) keeps for itself: nothing can be named so.
 const BY_WORDS: [(&[&str], Wanted); 17] = [
@@ -92,6 +101,10 @@ pub(super) struct Needs<'a> {
     pub rules: Option<&'a str>,
     /// The kernel's own generator.
     pub pktgen: bool,
+    /// Traffic of sessions.
+    pub sessions: bool,
+    /// The guest stops itself, so that its state is kept.
+    pub state: bool,
 }
 
 impl Needs<'_> {
@@ -100,6 +113,8 @@ impl Needs<'_> {
         wanted.extend(self.ipv6.then_some(IPV6));
         wanted.extend(self.nft.then_some(NF_TABLES));
         wanted.extend(self.pktgen.then_some(PKTGEN));
+        wanted.extend(self.state.then_some(PORTS));
+        wanted.extend(SESSIONS.into_iter().filter(|_| self.sessions));
         let words = words(self.rules.unwrap_or_default());
         for (asking, option) in BY_WORDS {
             let asks = words.windows(asking.len()).any(|some| some == asking);
@@ -211,8 +226,18 @@ mod tests {
         assert_eq!(names(&good(), Needs::default()), [""; 0]);
         let text = good().replace("CONFIG_NET_NS=y", "# CONFIG_NET_NS is not set");
         let text = text.replace("CONFIG_PACKET=y", "CONFIG_PACKET=m");
-        let needs = Needs { ipv6: true, nft: true, pktgen: true, rules: None };
-        let lacks = ["PACKET", "NET_NS", "IPV6", "NF_TABLES", "NET_PKTGEN"];
+        let needs =
+            Needs { ipv6: true, nft: true, pktgen: true, rules: None, sessions: true, state: true };
+        let lacks = [
+            "PACKET",
+            "NET_NS",
+            "IPV6",
+            "NF_TABLES",
+            "NET_PKTGEN",
+            "X86_IOPL_IOPERM",
+            "NF_CONNTRACK",
+            "NF_CT_NETLINK",
+        ];
         assert_eq!(names(&text, needs), lacks);
         let set = Options::of(&text);
         let lacking = set.lacking(needs);
@@ -221,7 +246,8 @@ mod tests {
         assert_eq!(
             set.enabling(&lacking),
             "./scripts/config -e NET -e PACKET -e NAMESPACES -e NET_NS -e IPV6 -e NETFILTER \
-             -e NF_TABLES -e NET_PKTGEN && make olddefconfig"
+             -e NF_TABLES -e NET_PKTGEN -e X86_IOPL_IOPERM -e NF_CONNTRACK -e NETFILTER_NETLINK -e NF_CT_NETLINK \
+             && make olddefconfig"
         );
     }
 

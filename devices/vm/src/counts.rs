@@ -6,7 +6,7 @@ use fwdlab_agent::channel::{Counted, Pass, Reading};
 use fwdlab_agent::task::GuestClock;
 use fwdlab_experiment::Variant;
 use fwdlab_results::Measured;
-use fwdlab_results::{Busy, Interval, TrialEnvironment};
+use fwdlab_results::{Busy, Interval, TrialEnvironment, Way};
 use fwdlab_topology::NFTABLES;
 
 use crate::freebsd;
@@ -35,6 +35,7 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
             frames: sum.frames + busy.frames,
         })
     });
+    let ways = ways(&counted.device.ways, &counted.device_ways);
     let Pass { sent, received, flows_seen, checks, .. } = counted.device;
     let mut proof = counted.proof;
     prove_rules(&mut proof, variant);
@@ -62,6 +63,7 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
         device_sent: Some(counted.device_sent),
         drops: Some(counted.drops),
         checks: Some(checks),
+        ways,
         busy,
         idle_share: busy.map(|busy| 1.0 - busy.ns as f64 / total_ns.max(1) as f64),
         proof,
@@ -73,6 +75,21 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
         warnings,
         ..Measured::default()
     }
+}
+
+/// Each way by itself, with what the device's ports counted of it.
+fn ways(passes: &[Pass], ports: &[[u64; 2]]) -> Vec<Way> {
+    let way = |(pass, &[received, sent]): (&Pass, &[u64; 2])| Way {
+        tx: pass.intervals.iter().map(|reading| reading.sent).collect(),
+        rx: pass.intervals.iter().map(|reading| reading.received).collect(),
+        sent: pass.sent,
+        received: pass.received,
+        device_received: Some(received),
+        device_sent: Some(sent),
+        checks: pass.checks,
+        latency: None,
+    };
+    passes.iter().zip(ports).map(way).collect()
 }
 
 /// Rules read back are never letter by letter what was written: their list is kept, and stands as

@@ -6,32 +6,30 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use fwdlab_agent::channel::{Counted, ProfileCounts};
-use fwdlab_agent::task::{
-    CAPTURE_FILE, Captured, GuestClock, GuestTester, Task, TaskRoute, TaskSessions, TaskTraffic,
-};
+use fwdlab_agent::task::{GuestClock, GuestTester, Task, TaskSessions};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
-use fwdlab_experiment::{Experiment, Load, Variant};
+use fwdlab_experiment::{Experiment, Traffic, Variant};
+use fwdlab_kernel::KernelError;
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{CONSOLE_DIR, Family, Measured};
 use fwdlab_topology::NFTABLES;
 
+use crate::beginning::Beginning;
 use crate::boot::Boot;
 use crate::captures::Captures;
 use crate::config::Needs;
 use crate::counts::measured;
 use crate::follow::{End, follow};
-use crate::freebsd::{Rules, Sampler};
-use crate::qemu::{Accelerator, Machine, Progress};
-use crate::settings::VmMachine;
+use crate::freebsd::Sampler;
+use crate::qemu::{Accelerator, Machine, Progress, Running};
+use crate::settings::{Booted, VmMachine};
+use crate::state::{Place, State};
+use crate::task::task;
 use crate::{VmError, kvm, qemu, sessions, settings};
 
 /// What pktgen does to the device (`refcount_add(..., &pkt_dev->skb->users)` in pktgen_xmit()).
 const SHARED_FRAMES: &str = "pktgen keeps a hand on each frame, so that the device copies it before \
                              it changes it: the cost is higher than with another tester";
-
-/// Share of a trial's length for which the tester runs over a cable first, and an interval more: the
-/// first does not count there.
-const CABLE_SHARE: u32 = 2;
 
 /// QEMU's processor time that a boot may take in silence, and a second of the guest's time. Both
 /// are generous: on a busy host, a boot and 0.8 s of instructions took 13 s together.
@@ -54,8 +52,12 @@ pub(super) struct Boots {
     program: PathBuf,
     results: Option<PathBuf>,
     boots: BTreeMap<String, Boot>,
+    /// Some variant's rules translate addresses: the frames of sessions have marks in all of them.
+    translates: bool,
     captures: Captures,
     machine: VmMachine,
+    /// Where trials go on from the state of a boot: the last one's.
+    state: Option<State>,
     /// Why there is no hardware virtualisation, where the clock could use it.
     without_kvm: Option<String>,
 }
@@ -72,24 +74,20 @@ impl Boots {
             nft: has_rules,
             rules: None,
             pktgen: machine.tester == GuestTester::Pktgen,
+            state: machine.boots == Booted::Block,
+            sessions: experiment.traffics.iter().any(|traffic| traffic.sessions.is_some()),
         };
         let mut boots = BTreeMap::new();
         for (variant, vm) in names.zip(variants) {
             let boot = Boot::new(variant, &vm, &machine, (program, base), needs);
-            let has_sessions = experiment.traffics.iter().any(|own| own.sessions.is_some());
-            let boot = boot.and_then(|boot| match has_sessions && !boot.is_freebsd() {
-                true => Err(VmError::OtherSystem {
-                    what: "kind = \"sessions\" beside the kernel".to_owned(),
-                    variant: variant.name.clone(),
-                    kernel: boot.kernel.image.clone(),
-                    remedy: "only guests of FreeBSD open sessions; write device = \"linux\"",
-                }),
-                false => Ok(boot),
+            let boot = boot.and_then(|boot| {
+                let known = sessions::check(&experiment.traffics, variant, &boot);
+                known.map(|()| boot)
             });
             let boot = boot.map_err(|error| {
-                // Its key stands where the kernel does, where the message names no other.
-                let blame = experiment.blame(&variant.name, &format!("kernel: {error}"));
-                DeviceError::setup(blame.replacen("kernel: ", "", 1))
+                let key = error.key();
+                let blame = experiment.blame(&variant.name, &format!("{key}: {error}"));
+                DeviceError::setup(blame.replacen(&format!("{key}: "), "", 1))
             })?;
             boots.insert(variant.name.clone(), boot);
         }
@@ -100,15 +98,24 @@ impl Boots {
         let memory_mb = boots.values().map(|boot| boot.memory_mb(&machine)).min();
         let captures = Captures::read(experiment, memory_mb.unwrap_or_default())?;
         let experiment = Arc::clone(experiment);
+        let translates = boots.values().any(|boot| boot.translation().is_some());
         Ok(Self {
             experiment,
             program: program.to_owned(),
             results: None,
             boots,
+            translates,
             captures,
             machine,
+            state: None,
             without_kvm,
         })
+    }
+
+    fn task(&self, request: &Request<'_>) -> Task {
+        let task = task(request, &self.machine);
+        let has_mark = self.translates;
+        Task { sessions: task.sessions.map(|own| TaskSessions { has_mark, ..own }), ..task }
     }
 
     fn accelerator(&self) -> Accelerator {
@@ -119,8 +126,8 @@ impl Boots {
     }
 
     fn boot(&self, variant: &Variant) -> Result<&Boot, VmError> {
-        let missing = || VmError::NoKernel { kernel: PathBuf::from(&variant.name) };
-        self.boots.get(&variant.name).ok_or_else(missing)
+        let missing = || KernelError::NoKernel { kernel: PathBuf::from(&variant.name) };
+        Ok(self.boots.get(&variant.name).ok_or_else(missing)?)
     }
 
     /// The trial's counts, with a doubt about the clock where there is one.
@@ -149,7 +156,7 @@ impl Boots {
         profile_ns: Option<u64>,
         watch: &mut Watch<'_>,
     ) -> Result<Counted, DeviceError> {
-        self.follow(request, Task { profile_ns, ..task(request, &self.machine) }, watch)
+        self.follow(request, Task { profile_ns, ..self.task(request) }, watch)
     }
 
     /// Boots for this task, and waits for the guest's last message.
@@ -161,36 +168,59 @@ impl Boots {
     ) -> Result<Counted, DeviceError> {
         let boot = self.boot(request.variant)?;
         let task = boot.completed(task);
-        if boot.is_freebsd() && task.traffic.pps.is_some() {
-            let why = "its tester sends as fast as it can; write load = \"max\"".to_owned();
-            return Err(VmError::Traffic { why }.into());
-        }
+        can_send(boot, &task)?;
         let mut sampler = match task.profile_ns {
             Some(_) if boot.is_freebsd() => Some(Sampler::new(&boot.kernel.image, SAMPLE_EVERY)?),
             _ => None,
         };
+        let monitor = sampler.as_ref().map(Sampler::argument);
+        let payload = boot.payload(&task, self.captures.of(request.traffic))?;
+        let mut running = self.start(boot, &payload, Beginning::Boot, monitor)?;
+        let mut counted = self.listen(&mut running, (request, &task, ""), &mut sampler, watch)?;
+        counted.profile = counted.profile.or(sampler.map(Sampler::counts));
+        Ok(counted)
+    }
+
+    fn start(
+        &self,
+        boot: &Boot,
+        payload: &[u8],
+        beginning: Beginning<'_>,
+        monitor: Option<[String; 2]>,
+    ) -> Result<Running, VmError> {
         let loaded = boot.loaded()?;
         let machine = Machine {
             launcher: &self.program,
             image: &boot.kernel.image,
-            payload: &boot.payload(&task, self.captures.of(request.traffic))?,
+            payload,
             start: boot.start(loaded.as_deref()),
+            beginning,
             command_line: &boot.command_line,
             memory_mb: boot.memory_mb(&self.machine),
             clock: self.machine.clock,
             accelerator: self.accelerator(),
-            monitor: sampler.as_ref().map(Sampler::argument),
+            monitor,
         };
-        let mut running = machine.start()?;
+        machine.start()
+    }
+
+    /// Waits for a guest's last message; `before` is what its console said earlier.
+    fn listen(
+        &self,
+        running: &mut Running,
+        (request, task, before): (&Request<'_>, &Task, &str),
+        sampler: &mut Option<Sampler>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Counted, DeviceError> {
         let seconds = ((task.warmup_ns + task.duration_ns) / 1_000_000_000 + 1) as u32;
         let limit = self.machine.patience.unwrap_or(BOOT_LIMIT + LIMIT_PER_SECOND * seconds);
         let name = format!("{}.{}", request.variant.name, request.traffic.name);
-        let followed = follow(&mut running, Progress::new(limit), &mut sampler, watch);
-        let mut counted = followed.map_err(|end| match end {
+        let followed = follow(running, Progress::new(limit), sampler, watch);
+        followed.map_err(|end| match end {
             End::Stopped => DeviceError::Stopped,
             End::Broken(broken) => {
                 let stamp = fwdlab_results::journal::utc_stamp(SystemTime::now()).replace(':', "");
-                let text = running.console();
+                let text = format!("{before}{}", running.console());
                 let name = format!("{name}.{stamp}");
                 let keep = |dir: &PathBuf| {
                     if task.is_rehearsal {
@@ -200,12 +230,79 @@ impl Boots {
                     qemu::keep_console(&text, &dir.join(CONSOLE_DIR), &name)
                 };
                 let place = self.results.as_ref().map_or_else(|| "no file".into(), keep);
-                broken.error(&text, place).into()
+                let root = self.boots.get(&request.variant.name).and_then(Boot::root);
+                broken.error(&text, place, root).into()
             }
-        })?;
-        counted.profile = counted.profile.or(sampler.map(Sampler::counts));
-        Ok(counted)
+        })
     }
+
+    /// Goes on from the state of this variant's boot, which is made where there is none, and waits for the
+    /// guest's last message.
+    fn counted_from_state(
+        &mut self,
+        request: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Counted, DeviceError> {
+        let names = (&*request.variant.name, &*request.traffic.name);
+        if !self.state.as_mut().is_some_and(|state| state.serves(names.0, names.1)) {
+            // Its memory is free before that of the next is taken.
+            self.state = None;
+            let mut state = self.kept(request, watch)?;
+            state.serves(names.0, names.1);
+            self.state = Some(state);
+        }
+        let state = self.state.as_ref().ok_or(DeviceError::Stopped)?;
+        let number = self.experiment.traffics.iter().position(|own| own.name == names.1);
+        let number = number.and_then(|at| u8::try_from(at).ok()).unwrap_or_default();
+        let boot = self.boot(request.variant)?;
+        let (place, task) = (Place::new()?, self.task(request));
+        let beginning = Beginning::State { file: &state.file, number };
+        let payload = self.payload_to_keep(boot, request)?;
+        let mut running = self.start(boot, &payload, beginning, Some(place.argument()))?;
+        if !place.go_on(&mut running, watch)? {
+            return Err(DeviceError::Stopped);
+        }
+        self.listen(&mut running, (request, &task, &state.console), &mut None, watch)
+    }
+
+    /// Boots a variant for all traffics, and keeps its state.
+    fn kept(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<State, DeviceError> {
+        let boot = self.boot(request.variant)?;
+        let place = Place::new()?;
+        let payload = self.payload_to_keep(boot, request)?;
+        let payload = payload.as_slice();
+        let monitor = Some(place.argument());
+        let mut running = self.start(boot, payload, Beginning::BootToKeep, monitor)?;
+        let task = self.task(request);
+        self.listen(&mut running, (request, &task, ""), &mut None, watch)?;
+        let kept = place.keep(&mut running, &request.variant.name, watch)?;
+        kept.ok_or(DeviceError::Stopped)
+    }
+
+    /// What a guest starts from that is to be kept: the tasks of all traffics.
+    fn payload_to_keep(&self, boot: &Boot, request: &Request<'_>) -> Result<Vec<u8>, VmError> {
+        let of = |traffic: &Traffic| boot.completed(self.task(&Request { traffic, ..*request }));
+        let from_state: Vec<Task> = self.experiment.traffics.iter().map(of).collect();
+        from_state.iter().try_for_each(|task| can_send(boot, task))?;
+        if from_state.len() > Task::MOST_FROM_STATE {
+            let why = format!("{} traffics are more than it can name", from_state.len());
+            return Err(VmError::State { why });
+        }
+        let captures = self.captures.only(&self.experiment.traffics)?;
+        // The network is the same for all of them.
+        let task = Task { from_state, ..of(request.traffic) };
+        boot.payload(&task, captures)
+    }
+}
+
+/// Refuses what a guest's tester cannot send.
+fn can_send(boot: &Boot, task: &Task) -> Result<(), VmError> {
+    let is_as_fast_as_it_can = boot.is_freebsd() || task.sessions.is_some();
+    if is_as_fast_as_it_can && task.traffic.pps.is_some() {
+        let why = "its tester sends as fast as it can; write load = \"max\"".to_owned();
+        return Err(VmError::Traffic { why });
+    }
+    Ok(())
 }
 
 impl Device for Boots {
@@ -218,6 +315,10 @@ impl Device for Boots {
             ("tester".to_owned(), tester.to_string()),
             ("emulator".to_owned(), qemu::version()),
         ]);
+        if self.machine.boots == Booted::Block {
+            let text = "each variant once in a block; its trials go on from the state of that boot";
+            facts.insert("boots".to_owned(), text.to_owned());
+        }
         if *clock == GuestClock::Wall {
             let text = match &self.without_kvm {
                 None => "KVM".to_owned(),
@@ -248,22 +349,35 @@ impl Device for Boots {
     /// A boot that ends where frames would be sent, of the first variant of its kind. A table of
     /// many routes takes a guest minutes to write and is the same in every variant, so only its
     /// first routes are.
-    fn preflight(&mut self, variant: &Variant, watch: &mut Watch<'_>) -> Result<(), DeviceError> {
+    fn preflight(
+        &mut self,
+        variant: &Variant,
+        watch: &mut Watch<'_>,
+    ) -> Result<Proof, DeviceError> {
         let experiment = Arc::clone(&self.experiment);
-        let Some(traffic) = experiment.traffics.first() else { return Ok(()) };
+        let Some(traffic) = experiment.traffics.first() else { return Ok(Proof::new()) };
         if tried_by(&experiment, variant) != variant.name {
-            return Ok(());
+            return Ok(Proof::new());
         }
         let request = Request { experiment: &experiment, variant, traffic };
-        let mut task = Task { is_rehearsal: true, ..task(&request, &self.machine) };
+        let mut task = Task { is_rehearsal: true, ..self.task(&request) };
         task.routes.truncate(ROUTES_REHEARSED);
         let image = self.boot(variant)?.kernel.image.display().to_string();
-        self.follow(&request, task, watch).map(drop).map_err(|error| match error {
-            DeviceError::Setup(fault) | DeviceError::Trial(fault) => {
-                DeviceError::setup(blamed(&fault.to_string(), &image, variant))
+        match self.follow(&request, task, watch) {
+            Ok(_) => Ok(Proof::new()),
+            Err(DeviceError::Setup(fault) | DeviceError::Trial(fault)) => {
+                Err(DeviceError::setup(blamed(&fault.to_string(), &image, variant)))
             }
-            other => other,
-        })
+            Err(other) => Err(other),
+        }
+    }
+
+    /// A block that boots each variant once sends all of its traffics before the next.
+    fn switch_cost(&self) -> Duration {
+        match self.machine.boots {
+            Booted::Trial => Duration::ZERO,
+            Booted::Block => BOOT_LIMIT,
+        }
     }
 
     /// Nothing that a boot warms outlives it: the guest warms itself up.
@@ -276,7 +390,10 @@ impl Device for Boots {
         request: &Request<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Measured, DeviceError> {
-        let counted = self.counted(request, None, watch)?;
+        let counted = match self.machine.boots {
+            Booted::Trial => self.counted(request, None, watch)?,
+            Booted::Block => self.counted_from_state(request, watch)?,
+        };
         let measured = self.judged(counted, request);
         measured.intervals.iter().for_each(|interval| (watch.on_interval)(interval));
         Ok(measured)
@@ -308,16 +425,16 @@ pub(super) fn tried_by<'a>(experiment: &'a Experiment, variant: &'a Variant) -> 
 
 /// Puts the key that is to blame first: the word of the variant's own that the fault names, else the kernel.
 fn blamed(fault: &str, image: &str, variant: &Variant) -> String {
+    /// What is said of another key than one of `set`.
+    const OF_KEYS: [(&str, &str); 3] =
+        [("its root is ", "root"), ("cmdline says ", "cmdline"), ("the module ", "load")];
     let named = variant.set.keys().filter(|word| fault.contains(word.as_str()));
-    match named.max_by_key(|word| word.len()) {
+    let named = named.max_by_key(|word| word.len()).map(String::as_str);
+    let of_key = || OF_KEYS.iter().find(|(words, _)| fault.contains(words)).map(|(_, key)| *key);
+    match named.or_else(of_key) {
         Some(word) => format!("{word}: {fault}; its kernel is {image}"),
         None => format!("kernel {image}: {fault}"),
     }
-}
-
-/// How long the tester runs over a cable.
-pub(super) fn cable_duration(experiment: &Experiment) -> Duration {
-    experiment.duration / CABLE_SHARE + experiment.interval
 }
 
 /// A file by its name and content.
@@ -339,60 +456,6 @@ fn profiled(profile: ProfileCounts, mut measured: Measured, is_from_outside: boo
         if is_from_outside { "QEMU, which stopped the guest" } else { "the guest's kernel" }
     );
     Profiled { measured, stacks, profiler }
-}
-
-fn is_rules(word: &str) -> bool {
-    word == NFTABLES || Rules::of(word).is_some()
-}
-
-fn owned((word, value): (&String, &String)) -> (String, String) {
-    (word.clone(), value.clone())
-}
-
-/// The trial in words that every guest knows.
-fn task(request: &Request<'_>, machine: &VmMachine) -> Task {
-    let Request { experiment, variant, traffic } = request;
-    let ns = |duration: Duration| duration.as_nanos() as u64;
-    let routes = experiment.routes.fixed.iter().map(|route| TaskRoute {
-        destination: route.prefix.address(),
-        length: route.prefix.length(),
-        gateway: route.gateway,
-        port: route.port,
-    });
-    Task {
-        modules: Vec::new(),
-        absent: Vec::new(),
-        sysctl: variant.set.iter().filter(|(word, _)| !is_rules(word)).map(owned).collect(),
-        read: experiment.words_of_others(variant).into_iter().map(str::to_owned).collect(),
-        rules: None,
-        routes: routes.collect(),
-        traffic: TaskTraffic {
-            source: traffic.source.to_string(),
-            destination: traffic.destination.to_string(),
-            frame_bytes: traffic.frame_bytes,
-            order: match traffic.capture {
-                Some(_) => Captured::ORDER.to_owned(),
-                None => traffic.order.to_string(),
-            },
-            pps: traffic.offered_pps(),
-            capture: traffic.capture.as_ref().map(|capture| Captured {
-                file: format!("/{CAPTURE_FILE}"),
-                frames: capture.recording.as_ref().map_or(0, |recording| recording.frames()),
-                as_recorded: traffic.load == Load::Recorded,
-            }),
-        },
-        warmup_ns: ns(experiment.warmup),
-        duration_ns: ns(experiment.duration),
-        cable_ns: ns(cable_duration(experiment)),
-        interval_ns: ns(experiment.interval),
-        profile_ns: None,
-        tester: machine.tester,
-        clock: machine.clock,
-        is_rehearsal: false,
-        sessions: traffic
-            .sessions
-            .map(|own| TaskSessions { measure: traffic.measure, lifetime: own.lifetime }),
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! What the vm device uses.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fwdlab_device::DoctorFinding;
 
-use crate::freebsd::{self, KernelFile};
-use crate::{KernelAtHand, kernels_at_hand, try_kvm};
+use fwdlab_kernel::freebsd::{self, KernelFile};
+use fwdlab_kernel::{KernelAtHand, check, kernels_at_hand};
+
+use crate::try_kvm;
 
 /// Where experiment files are kept, from where people start the program.
 const PLACES: [&str; 2] = ["examples", "."];
@@ -27,52 +29,63 @@ const FREEBSD: &str = "freebsd";
 /// The names that a root image may have there.
 const ROOTS: [&str; 2] = ["root.qcow2", "root.img"];
 
-/// A FreeBSD kernel that is there, in words, and what it or its root lacks.
+/// A FreeBSD kernel that is there, in words, with what it or its root lacks.
+#[derive(Default)]
 struct FreeBsdAtHand {
     words: String,
-    missing: Vec<String>,
+    is_usable: bool,
 }
 
 /// The kernels in the directory `freebsd` below `base`.
 fn freebsd_at_hand(base: &Path) -> Vec<FreeBsdAtHand> {
     let dir = base.join(FREEBSD);
-    let has_root = ROOTS.iter().any(|name| dir.join(name).is_file());
+    let root = ROOTS.iter().map(|name| dir.join(name)).find(|path| path.is_file());
     let entries = std::fs::read_dir(&dir).into_iter().flatten().flatten();
-    let mut kernels: Vec<_> =
-        entries.map(|entry| entry.path()).filter(|path| freebsd::is_kernel(path)).collect();
+    let is_meant = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        freebsd::is_kernel(path) || (name.starts_with("kernel") && path.is_file())
+    };
+    let mut kernels: Vec<_> = entries.map(|entry| entry.path()).filter(is_meant).collect();
     kernels.sort();
-    kernels.iter().map(|path| examined(path, has_root)).collect()
+    kernels.iter().map(|path| examined(path, root.as_deref())).collect()
 }
 
-fn examined(path: &Path, has_root: bool) -> FreeBsdAtHand {
+fn examined(path: &Path, root: Option<&Path>) -> FreeBsdAtHand {
     let name = path.display().to_string();
-    let kernel = match KernelFile::read(path) {
+    let kernel = match check(path).and_then(|()| KernelFile::read(path)) {
         Ok(kernel) => kernel,
-        Err(error) => return FreeBsdAtHand { words: name, missing: vec![error.to_string()] },
+        Err(error) => return FreeBsdAtHand { words: error.to_string(), ..Default::default() },
     };
     let modules = path.parent().map(|dir| dir.join("modules"));
     let parts = kernel.missing(modules.as_deref().filter(|dir| dir.is_dir()));
     let parts = parts.iter().map(|need| format!("{} ({})", need.names[0], need.why));
     let mut missing: Vec<String> = parts.collect();
-    missing.extend((!has_root && !kernel.holds_root).then(|| "a root image beside it".to_owned()));
+    let mut fault = None;
+    match root {
+        _ if kernel.holds_root => {}
+        Some(root) => fault = freebsd::check_root(root).err().map(|error| error.to_string()),
+        None => missing.push("a root image beside it".to_owned()),
+    }
     let ident = kernel.ident.clone().unwrap_or_else(|| "unnamed".to_owned());
     let lookup = match kernel.has("FIB_ALGO") {
         Some(true) => "FIB_ALGO",
         Some(false) => "no FIB_ALGO: one lookup, a baseline",
         None => "it does not say its options",
     };
-    FreeBsdAtHand { words: format!("{name} ({ident}, {lookup})"), missing }
+    let lacks = match missing.as_slice() {
+        [] => String::new(),
+        missing => format!(" lacks {}", missing.join(", ")),
+    };
+    let fault = fault.map_or_else(String::new, |fault| format!(", but {fault}"));
+    let is_usable = lacks.is_empty() && fault.is_empty();
+    FreeBsdAtHand { words: format!("{name} ({ident}, {lookup}){lacks}{fault}"), is_usable }
 }
 
 fn freebsd_guests(kernels: Vec<FreeBsdAtHand>) -> DoctorFinding {
-    let words = kernels.iter().map(|kernel| match kernel.missing.as_slice() {
-        [] => kernel.words.clone(),
-        missing => format!("{} lacks {}", kernel.words, missing.join(", ")),
-    });
-    let detail = words.collect::<Vec<_>>().join("; ");
+    let detail = kernels.iter().map(|kernel| kernel.words.as_str()).collect::<Vec<_>>().join("; ");
     DoctorFinding {
         what: "FreeBSD kernels to boot",
-        present: kernels.iter().any(|kernel| kernel.missing.is_empty()),
+        present: kernels.iter().any(|kernel| kernel.is_usable),
         detail: if detail.is_empty() { "none in examples/freebsd".to_owned() } else { detail },
         enables: "FreeBSD guests of device = \"vm\", examples/freebsd-modular-fib.toml",
         remedy: "examples/freebsd.sh gets a kernel and a root image; what a kernel lacks goes into \
@@ -100,7 +113,7 @@ fn emulator() -> DoctorFinding {
 fn guests(kernels: &[(&str, KernelAtHand)]) -> DoctorFinding {
     DoctorFinding {
         what: "kernels to boot",
-        present: !kernels.is_empty(),
+        present: kernels.iter().any(|(_, kernel)| fault(kernel).is_none()),
         detail: match kernels {
             [] => "none in examples/kernels, ./kernels and /boot".to_owned(),
             some => some
@@ -117,7 +130,16 @@ fn guests(kernels: &[(&str, KernelAtHand)]) -> DoctorFinding {
     }
 }
 
+/// Why an image that is there cannot be booted.
+fn fault(kernel: &KernelAtHand) -> Option<String> {
+    let found = check(&kernel.image).err().filter(|error| !error.is_of_files());
+    found.map(|error| error.to_string())
+}
+
 fn words(place: &str, kernel: &KernelAtHand) -> String {
+    if let Some(fault) = fault(kernel) {
+        return fault;
+    }
     let is_unpacked = kernel.name.starts_with("kernels/");
     let place = match place {
         "." => String::new(),
@@ -160,14 +182,14 @@ mod tests {
         let found = freebsd_at_hand(dir.path());
         assert_eq!(found.len(), 1);
         let finding = freebsd_guests(found);
-        assert!(!finding.present && finding.detail.contains("is no FreeBSD kernel"), "{finding:?}");
-        let kernel = |missing: &[&str]| FreeBsdAtHand {
-            words: "freebsd/kernel (MINE, FIB_ALGO)".to_owned(),
-            missing: missing.iter().map(|part| (*part).to_owned()).collect(),
-        };
-        let lacking = freebsd_guests(vec![kernel(&["netmap (the tester's receiver)"])]);
-        assert!(!lacking.present && lacking.detail.contains("lacks netmap"), "{lacking:?}");
-        assert!(freebsd_guests(vec![kernel(&[])]).present);
+        assert!(!finding.present, "{finding:?}");
+        let name = place.join("kernel").display().to_string();
+        assert!(finding.detail.starts_with(&format!("{name} is cut short: ")), "{finding:?}");
+        assert!(!finding.detail.contains("lacks"), "{finding:?}");
+        std::fs::write(place.join("kernel"), "text").expect("a file");
+        let finding = freebsd_guests(freebsd_at_hand(dir.path()));
+        assert!(!finding.present, "{finding:?}");
+        assert!(finding.detail.starts_with(&format!("{name} is no kernel: ")), "{finding:?}");
     }
 
     #[test]
@@ -187,6 +209,12 @@ mod tests {
             "examples/kernels/6.1 (6.1.0-9), 6.1.0-9 (installed) without modules"
         );
         assert!(found.present);
+        let dir = tempfile::tempdir().expect("a directory");
+        let empty = dir.path().join("vmlinuz-6.1");
+        std::fs::write(&empty, "").expect("a file");
+        let cut = KernelAtHand { image: empty, ..kernel("kernels/6.1", true) };
+        let unfit = guests(&[("examples", cut)]);
+        assert!(!unfit.present && unfit.detail.contains("is no kernel: it is empty"), "{unfit:?}");
         let none = guests(&[]);
         assert!(!none.present && none.remedy.contains("examples/kernels.sh"), "{none:?}");
     }

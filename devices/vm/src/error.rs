@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fwdlab_kernel::KernelError;
+
 /// An error of the `vm` device.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -17,39 +19,9 @@ pub enum VmError {
         /// What the system said.
         source: io::Error,
     },
-    /// There is no such kernel.
-    #[error(
-        "there is no kernel {kernel}, and none of that release is installed; name an image, the \
-         directory of an unpacked package, or a .deb file (`fwdlab doctor` says how to get one)"
-    )]
-    NoKernel {
-        /// Where it was looked for.
-        kernel: PathBuf,
-    },
-    /// A directory without a kernel.
-    #[error(
-        "{dir} holds no kernel image: wanted boot/vmlinuz-RELEASE; unpack a package into it with \
-         dpkg-deb -x"
-    )]
-    NoImage {
-        /// The directory.
-        dir: PathBuf,
-    },
-    /// A package without a kernel.
-    #[error(
-        "{package} holds no kernel image: name the linux-image package, not that of headers, of debug \
-         symbols or of libc"
-    )]
-    NotOfAKernel {
-        /// The package.
-        package: PathBuf,
-    },
-    /// A tree of sources in which nothing was built.
-    #[error("{dir} holds kernel sources and no kernel: run `make bzImage modules` in it")]
-    NotBuilt {
-        /// The directory.
-        dir: PathBuf,
-    },
+    /// The kernel, its modules or its root.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
     /// The kernel was configured without something that is needed.
     #[error(
         "the kernel configured by {config} cannot be measured: {lacks}; `{enable}` in its tree sets them, then build it again"
@@ -61,28 +33,6 @@ pub enum VmError {
         lacks: String,
         /// The command that sets them.
         enable: String,
-    },
-    /// A directory with more than one kernel.
-    #[error("{a} and {b} are both kernels; name one of them")]
-    ManyImages {
-        /// One image.
-        a: PathBuf,
-        /// Another one.
-        b: PathBuf,
-    },
-    /// The directory of modules is not there.
-    #[error("there is no directory of modules {dir}; wanted .../lib/modules/RELEASE")]
-    NoModules {
-        /// Where it was looked for.
-        dir: PathBuf,
-    },
-    /// A module that cannot be used.
-    #[error("module {path} cannot be used: {why}")]
-    Module {
-        /// The module's file.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
     },
     /// A file that was to run in the guest and cannot.
     #[error("{path} cannot run in the guest: {why}")]
@@ -125,17 +75,17 @@ pub enum VmError {
         path: PathBuf,
     },
     /// The traffic cannot be sent in this guest.
-    #[error("the traffic cannot be sent in a FreeBSD guest: {why}")]
+    #[error("the traffic cannot be sent in this guest: {why}")]
     Traffic {
         /// What is wrong.
         why: String,
     },
-    /// A file that looks like a FreeBSD kernel and cannot be read as one.
-    #[error("{path} is no FreeBSD kernel: {why}")]
-    NotAKernel {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
+    /// The state of a guest that is to be kept, or was.
+    #[error(
+        "the guest's state cannot be kept, or gone on from: {why}; write boots = \"trial\" in [vm]"
+    )]
+    State {
+        /// What went wrong.
         why: String,
     },
     /// The kernel is to be started at an entry that it does not have.
@@ -146,6 +96,23 @@ pub enum VmError {
     NotStartable {
         /// The kernel.
         path: PathBuf,
+    },
+    /// A word of the kernel's command line.
+    #[error("the word {why}")]
+    CommandLine {
+        /// Which, what is wrong with it and what to write instead.
+        why: String,
+    },
+    /// A lookup algorithm beside a kernel that has no framework for them.
+    #[error(
+        "the FreeBSD kernel {path} has no options FIB_ALGO, which the module {module} needs; write load = [] \
+         for this variant, or build the kernel with it"
+    )]
+    WithoutAlgorithms {
+        /// The kernel.
+        path: PathBuf,
+        /// The module.
+        module: String,
     },
     /// The kernel lacks what every guest needs.
     #[error(
@@ -195,6 +162,17 @@ pub enum VmError {
         /// What to write instead.
         remedy: &'static str,
     },
+    /// The kernel is of another system than the experiment says.
+    #[error(
+        "guest = \"{wanted}\", and the kernel {kernel} is of the other system; name another kernel, or leave guest \
+         out: the system is found from the kernel"
+    )]
+    OtherGuest {
+        /// What was asked for.
+        wanted: &'static str,
+        /// The kernel.
+        kernel: PathBuf,
+    },
     /// This build has no program for FreeBSD guests.
     #[error(
         "this build of fwdlab has no program for FreeBSD guests: it is made on x86-64 Linux, with cc"
@@ -216,6 +194,21 @@ pub enum VmError {
     Guest {
         /// The guest's words.
         why: String,
+        /// The log that was kept.
+        console: PathBuf,
+    },
+    /// The guest could not use its root.
+    #[error(
+        "{why}; its root is {root}, and is damaged: copy it again (sha256sum tells), or make it anew with \
+         examples/freebsd.sh ({last}); its console is in {console}"
+    )]
+    Root {
+        /// The guest's words.
+        why: String,
+        /// The image.
+        root: PathBuf,
+        /// The last lines of its console.
+        last: String,
         /// The log that was kept.
         console: PathBuf,
     },
@@ -256,6 +249,19 @@ pub enum VmError {
 }
 
 impl VmError {
+    /// The key of the experiment that is to blame for what a variant cannot be set up with.
+    pub(super) fn key(&self) -> &'static str {
+        match self {
+            Self::NoRoot { .. } | Self::Kernel(KernelError::BadRoot { .. }) => "root",
+            Self::NotStartable { .. } => "start",
+            Self::Kernel(KernelError::NoModules { .. }) => "modules",
+            Self::Kernel(KernelError::Module { .. }) | Self::WithoutAlgorithms { .. } => "load",
+            Self::CommandLine { .. } => "cmdline",
+            Self::OtherGuest { .. } => "guest",
+            _ => "kernel",
+        }
+    }
+
     /// Turns the system's error on `path` into one that names it, for `map_err`.
     pub(super) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::File { doing, path: path.to_owned(), source }
@@ -266,6 +272,7 @@ impl From<VmError> for fwdlab_device::DeviceError {
     fn from(error: VmError) -> Self {
         match error {
             VmError::Guest { .. }
+            | VmError::Root { .. }
             | VmError::Ended { .. }
             | VmError::Stuck { .. }
             | VmError::Damaged { .. } => Self::trial(error),

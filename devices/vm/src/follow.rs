@@ -1,6 +1,6 @@
 //! Listening to a guest, from its start to its last message.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fwdlab_agent::channel::{Counted, Message};
@@ -8,7 +8,7 @@ use fwdlab_agent::task::Task;
 use fwdlab_device::Watch;
 
 use crate::VmError;
-use crate::console::{asks, told};
+use crate::console::{asks, last_lines, told};
 use crate::freebsd::{Sampler, THROUGH_THE_DEVICE};
 use crate::qemu::{Heard, Progress, Running};
 
@@ -26,14 +26,42 @@ pub(super) enum Broken {
     Stuck { stage: String, limit: String },
 }
 
+/// What a guest does at first.
+const BOOTED: &str = "booted";
+
+/// How a guest says that it could not use its root, and its kernel that blocks of it cannot be read.
+const OF_ROOT: [&str; 2] = ["root image", "script ended early"];
+const OF_DISK: [&str; 2] = ["vtbd1: hard error", "g_vfs_done():vtbd1"];
+
 impl Broken {
-    pub(super) fn error(self, text: &str, console: PathBuf) -> VmError {
-        let last = || told(text);
+    /// With what the console says; `root` is the image of the guest's root, if it has one.
+    pub(super) fn error(self, text: &str, console: PathBuf, root: Option<&Path>) -> VmError {
+        if let Some((root, why)) = root.zip(self.of_root(text)) {
+            return VmError::Root { why, root: root.to_owned(), last: last_lines(text), console };
+        }
+        let last = |stage: &str| told(text, stage != BOOTED);
         match self {
             Self::GaveUp(why) => VmError::Guest { why, console },
             Self::Damaged(what) => VmError::Damaged { what, console },
-            Self::Ended { stage } => VmError::Ended { stage, last: last(), console },
-            Self::Stuck { stage, limit } => VmError::Stuck { stage, limit, last: last(), console },
+            Self::Ended { stage } => VmError::Ended { last: last(&stage), stage, console },
+            Self::Stuck { stage, limit } => {
+                VmError::Stuck { last: last(&stage), stage, limit, console }
+            }
+        }
+    }
+
+    /// What happened, where the root is to blame for it.
+    fn of_root(&self, text: &str) -> Option<String> {
+        let is_unreadable = OF_DISK.iter().any(|words| text.contains(words));
+        match self {
+            Self::GaveUp(why) if OF_ROOT.iter().any(|words| why.contains(words)) => {
+                Some(format!("the guest gave up: {why}"))
+            }
+            Self::GaveUp(why) => is_unreadable.then(|| format!("the guest gave up: {why}")),
+            Self::Damaged(what) => is_unreadable.then(|| what.clone()),
+            Self::Ended { stage } | Self::Stuck { stage, .. } => {
+                is_unreadable.then(|| format!("the guest ended while it {stage}"))
+            }
         }
     }
 }
@@ -48,7 +76,7 @@ pub(super) fn follow(
     watch: &Watch<'_>,
 ) -> Result<Counted, End> {
     const LISTEN: Duration = Duration::from_millis(100);
-    let mut stage = "booted".to_owned();
+    let mut stage = BOOTED.to_owned();
     loop {
         if watch.is_stopped() {
             return Err(End::Stopped);
@@ -81,5 +109,31 @@ pub(super) fn follow(
             Some(Err(damaged)) => return Err(End::Broken(Broken::Damaged(damaged.to_string()))),
         }
         progress.heard(running);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_that_cannot_be_read_is_named_with_what_to_do() {
+        let root = Some(Path::new("images/root.qcow2"));
+        let error =
+            |broken: Broken, text: &str| broken.error(text, "a.log".into(), root).to_string();
+        let unreadable = "g_vfs_done():vtbd1[READ(offset=24899584, length=4096)]error = 5\nlast\n";
+        let given_up = || Broken::GaveUp("the kernel does not take a setting".to_owned());
+        for (broken, text) in [
+            (Broken::GaveUp("cannot mount the root image: no UFS".to_owned()), "one\nlast\n"),
+            (given_up(), unreadable),
+            (Broken::Ended { stage: BOOTED.to_owned() }, unreadable),
+        ] {
+            let told = error(broken, text);
+            for part in ["images/root.qcow2", "copy it again", "| last)", "a.log"] {
+                assert!(told.contains(part), "{part:?} in {told}");
+            }
+        }
+        let told = error(given_up(), "one\nlast\n");
+        assert!(!told.contains("images/root.qcow2"), "it is not to blame: {told}");
     }
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::VmError;
 use super::cpio::Archive;
-use super::modules::{KernelModule, KernelModules};
 use super::program::{self, Files};
 use fwdlab_agent::task::{CAPTURE_FILE, MODULE_DIRECTORY, TASK_FILE};
+use fwdlab_kernel::{KernelModule, KernelModules};
 
 /// Modules that every guest needs: network interfaces in pairs.
 pub(super) const NEEDED: [&str; 1] = ["veth"];

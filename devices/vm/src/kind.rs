@@ -6,19 +6,22 @@ use std::sync::Arc;
 use fwdlab_agent::task::GuestClock;
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::problem::{Complaint, Complaints};
-use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema, Traffic, TrafficPlace};
+use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
 use fwdlab_results::{About, Link, Measure, Tick};
 use fwdlab_topology::{NFTABLES, RuleSet};
 
-use crate::device::{Boots, cable_duration, tried_by};
+use crate::device::{Boots, tried_by};
+use crate::settings::Booted;
+use crate::task::cable_duration;
 use crate::{doctor, freebsd, pktgen, settings};
 
 /// Seconds of a processor until a guest sends its first frame, and for a second of a guest whose instructions
 /// are counted: 5 and 8 to 10 were seen for Linux and FreeBSD on a core of an EPYC (Zen 5).
 const BOOT_SECONDS: f64 = 5.0;
+const COPY_SECONDS: f64 = 1.0;
 const EMULATION: f64 = 9.0;
 
-/// What a guest of FreeBSD has figures of its own for.
+/// What a guest has figures of its own for.
 const SESSIONS: [Measure; 3] = [Measure::Insertion, Measure::Lookup, Measure::FullTable];
 
 /// Kernels booted in virtual machines.
@@ -35,6 +38,7 @@ impl Schema for Vm {
             takes_profiles: true,
             replays_captures: true,
             opens_sessions: true,
+            sends_both_ways: true,
             benchmarks: &SESSIONS,
             ..Abilities::BASIC
         }
@@ -48,6 +52,13 @@ impl Schema for Vm {
             _ if needs_overload => Some(
                 "tester and device take turns on the guest's one processor, so that no load is more than \
                  the device bears and no buffer ever fills",
+            ),
+            Measure::Convergence => Some(
+                "a guest has one processor, on which no frame moves while its kernel changes a route",
+            ),
+            Measure::Goodput | Measure::ByteCost => Some(
+                "both ends of a stream would take turns with the device on the guest's one processor, and wait \
+                 by a clock that counts instructions",
             ),
             _ => None,
         }
@@ -70,8 +81,15 @@ impl Schema for Vm {
     }
 
     /// Which values a sysctl takes only the kernel knows.
-    fn check_value(&self, _: &str, _: &str) -> Result<(), Complaint> {
-        Ok(())
+    fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint> {
+        if !freebsd::CHOICES.contains(&word) || !value.trim().is_empty() {
+            return Ok(());
+        }
+        Err(Complaint::new(
+            "no lookup algorithm is named",
+            "one that the kernel has: radix4, bsearch4, dxr, dpdk_lpm4, radix6, ...",
+            "write \"auto\" to leave the choice to the kernel, or remove the word",
+        ))
     }
 
     fn check(&self, file: &mut DeviceTables<'_, '_>, complaints: &mut Complaints<'_>) {
@@ -81,25 +99,6 @@ impl Schema for Vm {
             settings::read_variant(&table, variant, complaints);
         }
         pktgen::abilities(&table.machine, file.traffics, complaints);
-        sessions_are_counted_in_rounds(file.traffics, complaints);
-    }
-}
-
-/// Sessions that come and go are not sent: a guest's clock is no time in which they could.
-fn sessions_are_counted_in_rounds(
-    placed: &[(Traffic, TrafficPlace)],
-    complaints: &mut Complaints<'_>,
-) {
-    let goes = |traffic: &Traffic| traffic.sessions.is_some() && !traffic.measure.is_of_sessions();
-    for (traffic, place) in placed.iter().filter(|(traffic, _)| goes(traffic)) {
-        let what = "the device \"vm\" sends no sessions that come and go at a rate";
-        let complaint = Complaint::new(
-            format!("traffic {:?}: {what}", traffic.name),
-            "measure = \"insertion\", \"lookup\" or \"full-table\" of sessions",
-            "add one of these measures, or write device = \"linux\"",
-        );
-        let (at, field) = place.key_or_ends("kind");
-        complaints.add(at, field, complaint);
     }
 }
 
@@ -132,7 +131,12 @@ impl Kind for Vm {
             GuestClock::Instructions => EMULATION,
             GuestClock::Wall => 1.0,
         };
-        Some((BOOT_SECONDS + slowness * passes.as_secs_f64(), "a boot"))
+        let begins = match settings::of(experiment).0.boots {
+            Booted::Trial => BOOT_SECONDS,
+            // A boot for all traffics, and a copy for each.
+            Booted::Block => COPY_SECONDS + BOOT_SECONDS / experiment.traffics.len().max(1) as f64,
+        };
+        Some((begins + slowness * passes.as_secs_f64(), "a boot"))
     }
 
     fn examine(&self, place: &Place) -> Vec<DoctorFinding> {

@@ -6,7 +6,8 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::freebsd::{self, Board};
+use super::beginning::Beginning;
+use super::freebsd::Board;
 use super::qemu::{Accelerator, Machine, Start};
 use fwdlab_agent::task::GuestClock;
 
@@ -46,11 +47,12 @@ fn open() -> Result<(), String> {
 /// Why it does not work.
 pub(super) fn try_boot(launcher: &Path, image: &Path) -> Result<(), String> {
     open()?;
-    let is_freebsd = freebsd::is_kernel(image);
+    let is_freebsd = fwdlab_kernel::freebsd::is_kernel(image);
     let machine = Machine {
         launcher,
         image,
         payload: &[],
+        beginning: Beginning::Boot,
         start: if is_freebsd {
             Start::FreeBsd { board: Board::Q35, root: None, loaded: None }
         } else {
@@ -80,7 +82,7 @@ pub(super) fn try_boot(launcher: &Path, image: &Path) -> Result<(), String> {
 
 /// What QEMU said at its end, without its own name and the place in its source.
 fn last_words(console: &str) -> String {
-    let line = super::console::telling_line(console);
+    let line = super::console::telling_line(console, true);
     let is_place = |part: &&str| part.starts_with("qemu-system") || part.contains(".c:");
     let words: Vec<&str> = line.split(": ").skip_while(is_place).collect();
     words.join(": ").trim_end_matches('.').to_owned()

@@ -7,12 +7,14 @@
 //! the rest is the device's. With the clock of instructions, the figure is guest instructions per
 //! frame; it is repeatable on a noisy machine, and blind to caches and memory.
 //!
-//! Trials do not know each other: every one boots anew, so that nothing is left of the one before.
+//! Trials do not know each other: every one boots anew, or goes on from a copy of the state in which a boot was
+//! all set up, so that nothing is left of the one before.
 
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod beginning;
 mod boot;
 mod captures;
 mod config;
@@ -25,27 +27,26 @@ mod error;
 mod follow;
 mod freebsd;
 mod initramfs;
-mod kernel;
 mod kind;
 mod kvm;
-mod modules;
+mod memory;
+mod monitor;
 mod pktgen;
 mod program;
 mod qemu;
 mod sessions;
 mod settings;
-mod tree;
+mod state;
+mod task;
 
 pub use error::VmError;
-pub use kernel::{KernelAtHand, kernels_at_hand};
+pub use fwdlab_kernel::{KernelAtHand, kernels_at_hand};
 pub use kind::Vm;
 pub use kvm::try_kvm;
 
 /// Reads everything that is ever read of an ELF file, and forgets it: for the fuzzer.
 #[doc(hidden)]
 pub fn read_elf(bytes: &[u8]) {
-    let path = std::path::Path::new("x");
-    let _ = modules::depends(bytes, path);
-    let _ = program::read(bytes, path);
-    let _ = freebsd::read_kernel(bytes, path);
+    fwdlab_kernel::read_elf(bytes);
+    let _ = program::read(bytes, std::path::Path::new("x"));
 }

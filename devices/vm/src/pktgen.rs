@@ -4,20 +4,11 @@
 
 use crate::settings::VmMachine;
 use fwdlab_agent::task::GuestTester;
-use fwdlab_experiment::TrafficPlace;
+use fwdlab_agent::{Refusal, pktgen_sends};
 use fwdlab_experiment::problem::{Complaint, Complaints};
-use fwdlab_experiment::{Endpoint, Traffic};
+use fwdlab_experiment::{Traffic, TrafficPlace};
 use fwdlab_results::Family;
-
-/// Most flows that are counted by looking at frames.
-const MOST_FLOWS: u64 = 16_384;
-
-/// Most destinations that are drawn at random, so that some ten thousand frames show them all.
-const MOST_DRAWN: u64 = 2_048;
-
-/// Its frames carry 16 bytes of its own behind the headers, and these are the headers of IPv6
-/// and UDP, Ethernet's, and the FCS.
-const LEAST_INET6_BYTES: u16 = 14 + 40 + 8 + 16 + 4;
+use fwdlab_traffic::FlowSet;
 
 /// Refuses traffic that pktgen cannot send, if it is the tester.
 pub(super) fn abilities(
@@ -62,50 +53,20 @@ pub(super) fn abilities(
     }
 }
 
-/// What is wrong with a traffic, and what was wanted.
-type Refusal = (String, &'static str);
-
 fn sendable(traffic: &Traffic) -> Result<(), Refusal> {
-    let Traffic { source, destination, .. } = traffic;
-    if [source, destination].iter().any(|end| end.port() != end.last_port()) {
-        return Err(("it has a range of ports".to_owned(), "one port on each side"));
+    if traffic.sessions.is_some() {
+        return Err(("it is of sessions".to_owned(), "frames that go on and on"));
     }
-    match traffic.family {
-        Family::Inet if traffic.order.to_string() != "sequential" => {
-            Err((format!("its order is {}", traffic.order), "order = \"sequential\""))
-        }
-        Family::Inet if traffic.flows() > MOST_FLOWS => {
-            Err((format!("it has {} flows", traffic.flows()), "at most 16384 flows"))
-        }
-        // That only the built-in device mixes families is said for all others.
-        Family::Inet | Family::Dual => Ok(()),
-        Family::Inet6 => sendable6(traffic, (source, destination)),
+    if traffic.direction.is_both() {
+        return Err(("its frames go both ways".to_owned(), "frames to the destinations"));
     }
-}
-
-/// IPv6 has one source, and destinations whose last bits are drawn at random.
-fn sendable6(
-    traffic: &Traffic,
-    (source, destination): (&Endpoint, &Endpoint),
-) -> Result<(), Refusal> {
-    let (first, last) = destination.bounds();
-    let mask = last - first;
-    if source.count() != 1 {
-        return Err((format!("it has {} IPv6 sources", source.count()), "one source"));
+    if traffic.family == Family::Inet && traffic.order.to_string() != "sequential" {
+        return Err((format!("its order is {}", traffic.order), "order = \"sequential\""));
     }
-    if !(mask + 1).is_power_of_two() || first & mask != 0 || destination.count() > MOST_DRAWN {
-        return Err((
-            format!("its {} IPv6 destinations are no block", destination.count()),
-            "a block of 2, 4, 8 ... 2048 addresses at a multiple of its size: [2001:2::40]-[2001:2::7f]",
-        ));
-    }
-    if traffic.frame_bytes < LEAST_INET6_BYTES {
-        return Err((
-            format!("its frames of {} bytes have no room for pktgen's mark", traffic.frame_bytes),
-            "frames of 82 bytes or more, FCS included",
-        ));
-    }
-    Ok(())
+    // That only the built-in device mixes families is said for all others.
+    let ends = [traffic.source, traffic.destination].map(|end| end.to_string());
+    let flows = FlowSet::parse(&ends[0], &ends[1]);
+    flows.map_or(Ok(()), |flows| pktgen_sends(&flows, traffic.frame_bytes))
 }
 
 #[cfg(test)]

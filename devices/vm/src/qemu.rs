@@ -5,20 +5,19 @@
 //! so that nothing is left on disk either.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::fd::AsRawFd;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use nix::sys::memfd::{MFdFlags, memfd_create};
-
 use fwdlab_guard::Folder;
 
 use super::VmError;
+use super::beginning::Beginning;
 use super::freebsd::{self, Board};
+use super::memory::{filled, in_memory, path_of};
 use fwdlab_agent::task::GuestClock;
 
 /// The program.
@@ -65,6 +64,7 @@ pub(super) struct Machine<'a> {
     /// What the guest's first process and its task lie in.
     pub(super) payload: &'a [u8],
     pub(super) start: Start<'a>,
+    pub(super) beginning: Beginning<'a>,
     /// What a variant adds to the kernel command line.
     pub(super) command_line: &'a str,
     pub(super) memory_mb: u32,
@@ -167,6 +167,7 @@ impl Machine<'_> {
                 all.extend(freebsd::arguments(self.command_line, board, root, (payload, console)));
             }
         }
+        all.extend(self.beginning.arguments());
         all.extend(self.monitor.iter().flatten().cloned());
         all
     }
@@ -238,23 +239,6 @@ pub(super) fn version() -> String {
     text.ok()
         .and_then(|text| text.lines().next().map(str::to_owned))
         .unwrap_or_else(|| format!("{PROGRAM} is not installed"))
-}
-
-fn in_memory(name: &str) -> Result<File, VmError> {
-    let made = memfd_create(name, MFdFlags::MFD_CLOEXEC);
-    made.map(File::from).map_err(|errno| VmError::file("make", Path::new(name))(errno.into()))
-}
-
-/// A file in memory with this content.
-fn filled(name: &str, bytes: &[u8]) -> Result<File, VmError> {
-    let mut file = in_memory(name)?;
-    file.write_all(bytes).map_err(VmError::file("write the guest to", Path::new("memory")))?;
-    Ok(file)
-}
-
-/// How another process opens a file of this one.
-fn path_of(file: &File) -> String {
-    format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
 }
 
 fn read_lines(stdout: impl Read, sender: &mpsc::Sender<String>) {
@@ -335,6 +319,7 @@ mod tests {
             image: Path::new("vmlinuz"),
             payload: &[],
             start: Start::Linux,
+            beginning: Beginning::Boot,
             command_line: "mitigations=off",
             memory_mb: 512,
             clock,

@@ -1,10 +1,72 @@
 //! Sessions in a guest: what was counted round by round, as a trial records it.
 
 use fwdlab_agent::channel::{Counted, Reading, Round};
-use fwdlab_experiment::{SessionsOf, Traffic};
+use fwdlab_agent::task::TaskSessions;
+use fwdlab_experiment::{SessionProtocol, SessionsOf, Traffic, Variant, untranslatable};
 use fwdlab_results::{Benchmark, Busy, Measure, Measured, SessionRound, Sessions};
+use fwdlab_topology::NFTABLES;
 
+use crate::VmError;
+use crate::boot::Boot;
 use crate::counts::ns_per_frame;
+
+/// Refuses what a guest's tester cannot send, or would not know again.
+///
+/// # Errors
+/// What to do about it.
+pub(super) fn check(traffics: &[Traffic], variant: &Variant, boot: &Boot) -> Result<(), VmError> {
+    for traffic in traffics {
+        let refused = |what: String, remedy| VmError::OtherSystem {
+            what,
+            variant: variant.name.clone(),
+            kernel: boot.kernel.image.clone(),
+            remedy,
+        };
+        let Some(own) = traffic.sessions else {
+            if boot.is_freebsd() && traffic.direction.is_both() {
+                let what = format!("traffic {:?}: direction = \"both\"", traffic.name);
+                return Err(refused(
+                    what,
+                    "the tester in FreeBSD guests sends one way; remove direction",
+                ));
+            }
+            continue;
+        };
+        if boot.is_freebsd() {
+            let name = &traffic.name;
+            if !traffic.measure.is_of_sessions() {
+                let what = format!("traffic {name:?}: sessions that come and go at a rate");
+                let remedy = "in FreeBSD guests sessions are counted in rounds: measure \"insertion\", \
+                              \"lookup\" or \"full-table\"";
+                return Err(refused(what, remedy));
+            }
+            if own.protocol == SessionProtocol::Tcp || traffic.direction.is_both() {
+                let what = format!("traffic {name:?}: sessions of TCP, or both ways");
+                let remedy = "the tester in FreeBSD guests sends datagrams one way; remove protocol and \
+                              direction, or compare Linux guests";
+                return Err(refused(what, remedy));
+            }
+        }
+        let word = boot.translation();
+        if let Some((why, remedy)) = word.and_then(|word| untranslatable(word, traffic)) {
+            return Err(refused(format!("{NFTABLES} that translates addresses: {why}"), remedy));
+        }
+    }
+    Ok(())
+}
+
+/// The sessions of a traffic as a guest is told of them.
+pub(super) fn of_task(traffic: &Traffic, own: SessionsOf) -> TaskSessions {
+    let SessionsOf { protocol, lifetime, concurrent } = own;
+    TaskSessions {
+        measure: traffic.measure,
+        lifetime,
+        is_tcp: protocol == SessionProtocol::Tcp,
+        concurrent,
+        both_ways: traffic.direction.is_both(),
+        has_mark: false,
+    }
+}
 
 /// What a guest counted of sessions.
 pub(super) struct Rounds {
@@ -59,6 +121,7 @@ pub(super) fn add(measured: &mut Measured, rounds: Rounds, traffic: &Traffic, ow
         ns: round.ns,
         busy_ns: device_ns(round).unwrap_or(0),
         refused: round.refused,
+        evicted: round.evicted,
         ..SessionRound::default()
     });
     let sessions = Sessions {
@@ -76,8 +139,8 @@ pub(super) fn add(measured: &mut Measured, rounds: Rounds, traffic: &Traffic, ow
     measured.proof.extend(proof.map(|(word, count)| (word.to_owned(), count.to_string())));
     if !sessions.is_tracked() {
         measured.warnings.push(
-            "the device tracked no session: nothing in its rules asks for states (keep state, \
-             keep-state)"
+            "the device tracked no session: nothing in its rules asks for states (nftables: ct state; pf: \
+             keep state; ipfw: keep-state)"
                 .to_owned(),
         );
     }

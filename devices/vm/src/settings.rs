@@ -10,7 +10,8 @@ use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::quantity;
 use fwdlab_topology::NFTABLES;
 
-use crate::freebsd::{Entry, WORDS};
+use crate::freebsd::entry::Entry;
+use crate::freebsd::rules::WORDS;
 
 /// The virtual machines of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct VmMachine {
     pub tester: GuestTester,
     /// Memory in MiB; `None` is what the guest's system needs.
     pub memory_mb: Option<u32>,
+    /// When a variant boots.
+    pub boots: Booted,
     /// How much of the host's processor time a guest may take without saying anything; `None`
     /// is a limit that fits the length of the trials.
     pub patience: Option<Duration>,
@@ -29,7 +32,50 @@ pub struct VmMachine {
 impl Default for VmMachine {
     fn default() -> Self {
         let (clock, tester) = (GuestClock::default(), GuestTester::default());
-        Self { clock, tester, memory_mb: None, patience: None }
+        let boots = Booted::default();
+        Self { clock, tester, memory_mb: None, boots, patience: None }
+    }
+}
+
+/// When a variant boots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Booted {
+    /// For every trial.
+    #[default]
+    Trial,
+    /// Once in a block: its trials there go on from the state in which the guest was all set up.
+    Block,
+}
+
+impl Booted {
+    const ALL: [Self; 2] = [Self::Trial, Self::Block];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Trial => "trial",
+            Self::Block => "block",
+        }
+    }
+}
+
+/// The systems that can be guests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuestSystem {
+    /// Linux.
+    Linux,
+    /// FreeBSD.
+    FreeBsd,
+}
+
+impl GuestSystem {
+    const ALL: [Self; 2] = [Self::FreeBsd, Self::Linux];
+
+    /// As `guest` of an experiment says it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Linux => "linux",
+            Self::FreeBsd => "freebsd",
+        }
     }
 }
 
@@ -47,6 +93,8 @@ pub struct VmVariant {
     pub load: Vec<String>,
     /// A FreeBSD kernel's root file system: a disk image.
     pub root: Option<String>,
+    /// Whose kernel it has to be; `None` is what it is.
+    pub guest: Option<GuestSystem>,
     /// How a FreeBSD kernel is started; `None` is directly where it can be.
     pub start: Option<Entry>,
 }
@@ -88,6 +136,8 @@ pub(super) fn read_table(section: &mut Section<'_>, complaints: &mut Complaints<
     if let Some(found) = section.integer("memory_mb", 128..=1 << 20, complaints) {
         table.machine.memory_mb = Some(found.value as u32);
     }
+    let boots = read_choice("boots", &Booted::ALL, Booted::name, (section, complaints));
+    table.machine.boots = boots.unwrap_or_default();
     if let Some(found) = section.text("patience", "\"120s\"", complaints) {
         let result = quantity::duration(found.value, Duration::from_secs(1));
         table.machine.patience = complaints.keep(&found.at, &found.field, result);
@@ -159,11 +209,14 @@ fn read_kernel(
     let modules = text("modules", "\"kernels/6.1/lib/modules/6.1.0\"");
     let cmdline = text("cmdline", "\"mitigations=off\"");
     let root = text("root", "\"root.qcow2\"");
+    let guest = read_choice("guest", &GuestSystem::ALL, GuestSystem::name, (section, complaints));
     let start = read_choice("start", &Entry::ALL, Entry::name, (section, complaints));
     // An empty list loads nothing, also where the table says otherwise.
-    let says_load = section.value("load").is_some();
+    let written = section.value("load").map(|found| found.value.as_str().map(str::to_owned));
+    let says_load = written.is_some();
+    let example = format!("[{:?}]", written.flatten().unwrap_or_else(|| "nft_ct".to_owned()));
     let load: Vec<String> = section
-        .list("load", "[\"nft_ct\"]", complaints)
+        .list("load", &example, complaints)
         .into_iter()
         .filter_map(|found| found.into_text("\"nft_ct\"", complaints))
         .map(|found| found.value.replace('-', "_"))
@@ -176,6 +229,7 @@ fn read_kernel(
         cmdline: cmdline.unwrap_or_else(|| default.cmdline.clone()),
         load: if says_load { load } else { default.load.clone() },
         root: root.or_else(|| default.root.clone()),
+        guest: guest.or(default.guest.filter(|_| !own_kernel)),
         start: start.or(default.start),
     }
 }

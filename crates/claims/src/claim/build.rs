@@ -63,6 +63,9 @@ fn progress(results: &Results) -> Progress {
 fn cell(results: &Results, traffic: &str, variant: &str) -> Cell {
     let trials = results.trials_of(variant, traffic);
     let (kept, failed): (Vec<&Trial>, Vec<&Trial>) = trials.iter().partition(|t| t.is_ok());
+    // What was read back in FAILED trials stands for it where there are no others: it may say why.
+    let mut answering = if kept.is_empty() { failed.clone() } else { kept.clone() };
+    answering.retain(|trial| trial.is_ok() || !trial.measured.proof.is_empty());
     let figures =
         |metric: Metric| -> Vec<f64> { kept.iter().filter_map(|t| metric.of(t)).collect() };
     let mut limited_by = BTreeMap::new();
@@ -89,7 +92,7 @@ fn cell(results: &Results, traffic: &str, variant: &str) -> Cell {
         sent: kept.iter().map(|t| t.measured.sent).sum(),
         received: kept.iter().map(|t| t.measured.received).sum(),
         drops: drops(&kept),
-        proof: common_proof(&kept),
+        proof: common_proof(&answering),
         idle_share: kept.iter().filter_map(|t| t.measured.idle_share).reduce(f64::max),
     }
 }

@@ -8,6 +8,7 @@
 mod faults;
 mod freebsd;
 mod logins;
+mod makers;
 mod pool;
 mod rig;
 mod slurm;

@@ -13,7 +13,7 @@ use crate::rig::{EXPERIMENT, is_long, program, text};
 
 /// A running device with a kernel of its own, with this machine as its tester; it is taken away when
 /// dropped.
-struct Machine {
+pub struct Machine {
     dir: TempDir,
 }
 
@@ -39,10 +39,15 @@ fn script() -> PathBuf {
 }
 
 impl Machine {
-    fn up(name: &str) -> Option<Self> {
+    /// The device alone, or a device, a tester and a receiver (`up`).
+    pub fn up(name: &str, which: &str) -> Option<Self> {
         let dir = tempfile::Builder::new().prefix("fwvm").tempdir().expect("a directory");
         let machine = Self { dir };
-        let made = Command::new(script()).arg("alone").arg(machine.path()).output();
+        let made = Command::new(script())
+            .arg(which)
+            .arg(machine.path())
+            .env("PROGRAM", program())
+            .output();
         let made = made.expect("the script starts");
         if !made.status.success() {
             let said = text(&made.stderr);
@@ -59,18 +64,18 @@ impl Machine {
         Some(machine)
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    fn script(&self, what: &str, command: &str) -> String {
+    pub fn script(&self, what: &str, command: &str) -> String {
         let mut process = Command::new(script());
         process.arg(what).arg(self.path()).args(["dut", command]);
         let said = process.output().expect("the script starts");
         text(&said.stdout)
     }
 
-    fn run(&self, name: &str, experiment: &str, more: &[&str]) -> (Output, Results) {
+    pub fn run(&self, name: &str, experiment: &str, more: &[&str]) -> (Output, Results) {
         let file = self.path().join(format!("{name}.toml"));
         fs::write(&file, experiment).expect("writable");
         let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
@@ -100,7 +105,7 @@ impl Machine {
         records.filter_map(kind).collect()
     }
 
-    fn journal(&self, name: &str) -> String {
+    pub fn journal(&self, name: &str) -> String {
         fs::read_to_string(self.path().join(name).join("trials.jsonl")).expect("a journal")
     }
 
@@ -130,7 +135,7 @@ fn a_difference_that_was_put_into_a_kernel_is_found() {
     if !is_long("a difference, equal variants, boots, a cable and a panic of a kernel of its own") {
         return;
     }
-    let Some(machine) = Machine::up("a kernel of its own") else { return };
+    let Some(machine) = Machine::up("a kernel of its own", "alone") else { return };
     machine.script("in", LONG_WAY_BACK);
     let (output, results) = machine.run("difference", &experiment(), &[]);
     let page = text(&output.stdout);

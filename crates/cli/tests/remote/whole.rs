@@ -197,17 +197,33 @@ fn latency_is_taken_by_stamps_with_their_floor_over_a_cable() {
     let experiment = experiment.replace("200ms", "1s").replace("20kpps", "max");
     let output = rig.run(&experiment);
     rig.assert_finished(&output);
+    let page = std::fs::read_to_string(rig.results().join("README.md")).expect("a page");
+    assert!(page.contains("stamps        sent      both     cable"), "{page}");
     for trial in rig.records("trial") {
         let latency = &trial["latency"];
         let of = |key: &str| latency[key].as_u64().unwrap_or_else(|| panic!("{key}: {trial}"));
         // Three in four of a busy machine's sample may be missing; of an idle one's, next to none is.
         assert!(of("frames") >= 400 && of("minimum_ns") > 0, "{latency}");
         assert!(of("minimum_ns") <= of("median_ns") && of("median_ns") <= of("maximum_ns"));
-        let said = trial["warnings"].to_string();
         // Virtual ports have no card.
-        assert!(said.contains("both stamps of the kernel (not every port stamps"), "{said}");
-        assert!(said.contains("over a cable they say"), "{said}");
-        eprintln!("{} received, {said}, {latency}", trial["received"]);
+        let stamps = &trial["stamps"];
+        assert_eq!(stamps["by"], "kernel", "{stamps}");
+        assert!(stamps["why"].to_string().contains("not every port stamps"), "{stamps}");
+        assert!(stamps["floor"]["median_ns"].as_u64().is_some_and(|ns| ns > 0), "{stamps}");
+        let (probes, both) = (stamps["probes"].as_u64(), stamps["stamped"].as_u64());
+        assert!(both <= probes && both == latency["frames"].as_u64(), "{stamps}, {latency}");
+        let ms: f64 = trial["intervals"]
+            .as_array()
+            .expect("intervals")
+            .iter()
+            .filter_map(|one| one["ms"].as_f64())
+            .sum();
+        // 200 in each tenth of a second, and the one at hand.
+        assert!(
+            probes.is_some_and(|probes| probes as f64 <= 2.0 * ms + 200.0),
+            "{stamps} in {ms} ms"
+        );
+        eprintln!("{} received, {stamps}, {latency}", trial["received"]);
     }
 }
 

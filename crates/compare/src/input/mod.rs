@@ -11,7 +11,8 @@ use std::path::Path;
 use crate::{CompareError, Options};
 use fwdlab_claims::runs::{self, Series};
 use fwdlab_guard::input as guard;
-use fwdlab_results::Results;
+use fwdlab_results::Error::NoDirectory;
+use fwdlab_results::{JOURNAL_FILE, Results};
 
 /// Longest input.
 const MOST_BYTES: u64 = 1 << 30;
@@ -45,6 +46,11 @@ fn read_text(
     options: &Options,
     stdin: &mut dyn Read,
 ) -> Result<Vec<Series>, CompareError> {
+    if path.file_name().is_some_and(|name| name == JOURNAL_FILE) {
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+        let dir = Some(dir.unwrap_or(Path::new(".")).to_owned());
+        return Err(NoDirectory { path: path.to_owned(), dir }.into());
+    }
     let failed = |reason| CompareError::Read { path: path.to_owned(), reason };
     let bytes = if path.as_os_str() == "-" {
         guard::limited(stdin, MOST_BYTES).map_err(failed)?

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use fwdlab_netbenches::archive::{Archive, ResultsDir};
-use fwdlab_netbenches::import::published::KEPT;
 use fwdlab_results::JOURNAL_FILE;
 
 use crate::{Error, Result};
@@ -28,12 +27,13 @@ pub fn read(roots: &[PathBuf]) -> Result<Read> {
     for root in roots {
         let archive = Archive::scan(root)?;
         let full = root.canonicalize().map_err(Error::io("find", root))?;
-        // what an import kept beside its journal is in the journal
-        let is_kept = |dir: &&ResultsDir| {
-            dir.path.ends_with(KEPT)
-                && dir.path.parent().is_some_and(|parent| parent.join(JOURNAL_FILE).is_file())
+        // what an import kept beside its journal, and what a report wrote of one (`netbenches/`), is in
+        // the journal
+        let is_told = |dir: &&ResultsDir| {
+            let places = [Some(&*dir.path), dir.path.parent()];
+            places.into_iter().flatten().any(|place| place.join(JOURNAL_FILE).is_file())
         };
-        let dirs: Vec<&ResultsDir> = archive.dirs.iter().filter(|dir| !is_kept(dir)).collect();
+        let dirs: Vec<&ResultsDir> = archive.dirs.iter().filter(|dir| !is_told(dir)).collect();
         let published: Vec<Read> = dirs.par_iter().map(|dir| published::read(dir, &full)).collect();
         let journals: Vec<Read> =
             journals(root, 0).par_iter().map(|dir| recorded::read(dir)).collect();

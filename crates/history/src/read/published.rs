@@ -60,7 +60,7 @@ impl Site<'_> {
         let Some(first) = good.first() else {
             let why = trials.iter().find_map(|trial| trial.reason.clone());
             let why = why.unwrap_or_else(|| "it has no runs".to_owned());
-            self.read.skipped.push(format!("{}/{prefix}: {why}", self.dir.relative));
+            self.read.skipped.push(format!("{}: {why}", self.place(prefix)));
             return;
         };
         let key = Key {
@@ -112,11 +112,16 @@ impl Site<'_> {
         }
         if self.read.points.len() == before {
             self.read.skipped.push(format!(
-                "{}/{stem}.data: no row has a revision (r368606, n255632, 13.2) and a median, minimum \
-                 and maximum, so it is no series",
-                self.dir.relative
+                "{}: no row has a revision (r368606, n255632, 13.2) and a median, minimum and maximum, \
+                 so it is no series",
+                self.place(&format!("{stem}.data"))
             ));
         }
+    }
+
+    /// A file of the directory, as seen from the tree.
+    fn place(&self, name: &str) -> String {
+        Path::new(&self.dir.relative).join(name).display().to_string()
     }
 
     fn key(&self, axes: &Axes) -> Key {

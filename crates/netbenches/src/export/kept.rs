@@ -2,7 +2,6 @@
 //! given back byte for byte where they agree with the logs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -45,7 +44,7 @@ impl Kept {
         let provenance: Provenance = serde_json::from_slice(&bytes).unwrap_or_default();
         let named = |(prefix, own): (String, Names)| ((own.variant, own.named_traffic), prefix);
         let mut files = BTreeMap::new();
-        let entries = fs::read_dir(dir.join(KEPT)).into_iter().flatten().flatten();
+        let entries = fwdlab_guard::input::entries(&dir.join(KEPT)).into_iter().flatten().flatten();
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
             if let Ok(bytes) = read_bounded(&entry.path(), MAX_TABLE_BYTES) {

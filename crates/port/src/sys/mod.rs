@@ -21,6 +21,7 @@ pub(crate) mod offloads;
 pub(crate) mod options;
 #[cfg(target_os = "linux")]
 pub(crate) mod packet;
+pub(crate) mod panic_port;
 #[cfg(target_os = "linux")]
 pub(crate) mod perf;
 pub(crate) mod pool;

@@ -126,4 +126,8 @@ fn without_a_cost_shares_are_compared() {
     let changes = Changes::of(&verdict("open"), [&both[0], &both[1]], None);
     let text = changes.table().markdown();
     assert!(text.contains("f40") && text.contains("100.00 %"), "{text}");
+    // "most of all `f40`, +1.44 % of +0.00 % of the share in all (0.00 %)"
+    let sentence = changes.sentence();
+    assert!(sentence.ends_with("% of the busy samples."), "{sentence}");
+    assert!(sentence.contains("`f40`, +") && !sentence.contains("in all"), "{sentence}");
 }

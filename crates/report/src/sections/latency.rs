@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fwdlab_results::{LatencyAt, LatencyFigures, Results, Trial};
+use fwdlab_results::{LatencyAt, LatencyFigures, Results, StampFigures, Trial};
 use fwdlab_stats::median;
 
 use crate::block::Block;
@@ -20,7 +20,40 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
                 shares of the rate that the same trial found.";
     let [traffic, load, variant, a, b, c, d, e] = HEAD;
     let head = format!("{traffic:<16} {load:>10} {variant:<16} {a:>9} {b:>9} {c:>9} {d:>9} {e:>9}");
-    table(note, &head, &rows(source.results))
+    let mut blocks = table(note, &head, &rows(source.results));
+    let note = "These times are of a sample of the frames, by stamps where they leave and where they \
+                arrive: frames that were sent to be stamped and those with both stamps, of all trials; \
+                what the same stamps say over a cable is the median over the trials of each trial's \
+                median. It is not subtracted, and a stamp that did not come is never a loss.";
+    let head = format!(
+        "{traffic:<16} {variant:<16} {:<8} {:>9} {:>9} {:>9}",
+        "stamps", "sent", "both", "cable"
+    );
+    blocks.extend(table(note, &head, &stamps(source.results)));
+    blocks
+}
+
+fn stamps(results: &Results) -> String {
+    let mut out = String::new();
+    for Kept { traffic, variant, trials } in cells(results) {
+        let found: Vec<&StampFigures> =
+            trials.iter().filter_map(|trial| trial.measured.stamps.as_ref()).collect();
+        let Some(first) = found.first() else { continue };
+        let is_one = found.iter().all(|stamps| stamps.by == first.by);
+        let by = if is_one { first.by.as_str() } else { "both" };
+        let sum = |count: fn(&StampFigures) -> u64| found.iter().map(|one| count(one)).sum::<u64>();
+        let floors: Vec<f64> =
+            found.iter().filter_map(|one| Some(one.floor?.median_ns as f64)).collect();
+        let floor =
+            if floors.is_empty() { "-".to_owned() } else { format!("{:.0}", median(&floors)) };
+        let _ = writeln!(
+            out,
+            "{traffic:<16} {variant:<16} {by:<8} {:>9} {:>9} {floor:>9}",
+            sum(|one| one.probes),
+            sum(|one| one.stamped),
+        );
+    }
+    out
 }
 
 fn rows(results: &Results) -> String {

@@ -10,7 +10,8 @@ use fwdlab_results::Tick;
 use fwdlab_results::{
     About, BackToBack, Benchmark, Burst, Busy, Campaign, Checks, Finished, Grouping, Interval,
     LatencyAt, LatencyFigures, LimitedBy, Link, Loss, LossCurve, Measured, Record, Recovery, Reset,
-    Results, SCHEMA, SearchTrial, Soak, Status, Steady, Trial, TrialEnvironment, TrialOrder,
+    Results, SCHEMA, SearchTrial, Soak, StampFigures, Status, Steady, Trial, TrialEnvironment,
+    TrialOrder,
 };
 
 /// A variant of a made-up campaign.
@@ -303,6 +304,13 @@ pub fn with_latencies() -> Results {
         trial.measured.latency = Some(figures);
         let half = LatencyFigures { median_ns: median_ns - 700, ..figures };
         trial.measured.latency_at = vec![LatencyAt { share: 0.5, figures: half }];
+        trial.measured.stamps = Some(StampFigures {
+            by: "kernel".to_owned(),
+            probes: 1_500,
+            stamped: 1_000,
+            floor: Some(LatencyFigures { median_ns: 200, ..figures }),
+            ..StampFigures::default()
+        });
     }
     results
 }

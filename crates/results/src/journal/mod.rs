@@ -10,6 +10,7 @@
 
 pub(crate) mod chain;
 mod clock;
+mod reserved;
 mod writer;
 
 #[cfg(test)]
@@ -17,4 +18,5 @@ mod tests;
 
 pub use chain::{Chain, Noted, Seal};
 pub use clock::{seconds_of_stamp, utc_stamp};
+pub use reserved::Reserved;
 pub use writer::{Journal, write_whole};

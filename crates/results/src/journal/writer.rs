@@ -226,24 +226,7 @@ impl Journal {
     /// Opens and locks the journal and reads what it holds.
     fn open(dir: &Path, create: bool) -> Result<(Self, Vec<u8>)> {
         let path = dir.join(JOURNAL_FILE);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(create)
-            .truncate(false)
-            .custom_flags(NO_LINK)
-            .open(&path)
-            .map_err(|error| Error::io("open", &path)(link_or(&path, error)))?;
-        if !file.metadata().is_ok_and(|about| about.is_file()) {
-            return Err(Error::io("open", &path)(Refused::NotRegular.into()));
-        }
-        // the process of a run that was just killed may still be being taken apart
-        if let Err(error) = patiently(|| file.try_lock().map_err(io::Error::from)) {
-            return Err(match error.kind() {
-                io::ErrorKind::WouldBlock => Error::Busy { dir: dir.to_owned() },
-                _ => Error::io("lock", &path)(error),
-            });
-        }
+        let file = locked(dir, create)?;
         // What an earlier run left that was killed; whoever may not remove it will hear of it soon.
         let _ = Folder::open(dir).and_then(|folder| folder.tidy());
         let bytes =
@@ -319,6 +302,30 @@ impl Journal {
         self.file.set_len(self.length)?;
         self.file.sync_all()
     }
+}
+
+/// The journal of a directory, which no other run has open.
+pub(super) fn locked(dir: &Path, create: bool) -> Result<File> {
+    let path = dir.join(JOURNAL_FILE);
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(create)
+        .truncate(false)
+        .custom_flags(NO_LINK)
+        .open(&path)
+        .map_err(|error| Error::io("open", &path)(link_or(&path, error)))?;
+    if !file.metadata().is_ok_and(|about| about.is_file()) {
+        return Err(Error::io("open", &path)(Refused::NotRegular.into()));
+    }
+    // the process of a run that was just killed may still be being taken apart
+    if let Err(error) = patiently(|| file.try_lock().map_err(io::Error::from)) {
+        return Err(match error.kind() {
+            io::ErrorKind::WouldBlock => Error::Busy { dir: dir.to_owned() },
+            _ => Error::io("lock", &path)(error),
+        });
+    }
+    Ok(file)
 }
 
 /// A link is not followed; a fifo does not hold the open up.

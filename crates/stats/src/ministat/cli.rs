@@ -13,6 +13,9 @@ use super::{Confidence, Dataset, MAX_DATASETS, Options, SYMBOLS, Version, render
 /// Widest plot that is drawn; wider ones only fill memory.
 const MAX_WIDTH: i32 = 1_000_000;
 
+/// Longest input of one data set: some 30 million numbers.
+const MOST_BYTES: u64 = 256 << 20;
+
 const USAGE_2015: &str = "Usage: ministat [-C column] [-c confidence] [-d delimiter(s)] [-Ans] \
 [-w width] [file [file ...]]
 \tconfidence = {80%, 90%, 95%, 98%, 99%, 99.5%}
@@ -238,26 +241,37 @@ fn read_all(
 fn read_stdin(legend: &[u8], stdin: &mut dyn Read, columns: &Columns) -> Result<Dataset, Failure> {
     let mut data = Vec::new();
     let name = String::from_utf8_lossy(legend);
-    stdin.read_to_end(&mut data).map_err(|error| {
+    stdin.take(MOST_BYTES + 1).read_to_end(&mut data).map_err(|error| {
         Failure::new(format!("ministat: Cannot read {name}: {}\n", reason(&error)))
     })?;
+    bounded(legend, &data)?;
     dataset(legend, &data, columns)
 }
 
 fn read_file(path: &[u8], columns: &Columns, version: Version) -> Result<Dataset, Failure> {
     let name = String::from_utf8_lossy(path);
-    let mut file = File::open(OsString::from_vec(path.to_vec())).map_err(|error| Failure {
+    let file = File::open(OsString::from_vec(path.to_vec())).map_err(|error| Failure {
         text: format!("ministat: Cannot open {name}: {}\n", reason(&error)),
         code: if version != Version::Compat2015 { 2 } else { 1 },
     })?;
     let mut data = Vec::new();
-    match file.read_to_end(&mut data) {
+    match file.take(MOST_BYTES + 1).read_to_end(&mut data) {
         // the original opens a directory and finds no line in it
         Err(error) if error.kind() != io::ErrorKind::IsADirectory => {
             Err(Failure::new(format!("ministat: Cannot read {name}: {}\n", reason(&error))))
         }
-        _ => dataset(path, &data, columns),
+        _ => bounded(path, &data).and_then(|()| dataset(path, &data, columns)),
     }
+}
+
+/// Refuses what may have no end, as a device.
+fn bounded(legend: &[u8], data: &[u8]) -> Result<(), Failure> {
+    if data.len() as u64 <= MOST_BYTES {
+        return Ok(());
+    }
+    let name = String::from_utf8_lossy(legend);
+    let text = format!("ministat: {name} has more than {} MiB\n", MOST_BYTES >> 20);
+    Err(Failure::new(text))
 }
 
 fn dataset(legend: &[u8], data: &[u8], columns: &Columns) -> Result<Dataset, Failure> {

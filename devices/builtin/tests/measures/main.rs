@@ -8,6 +8,7 @@
 mod both_ways;
 mod convergence;
 mod energy;
+mod mesh;
 mod warm_up;
 
 use std::collections::BTreeMap;

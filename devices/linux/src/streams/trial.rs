@@ -116,7 +116,7 @@ struct Seen {
 
 impl Seen {
     fn read(testbed: &mut Testbed) -> Result<Self, TopologyError> {
-        let counters = DeviceCounters::read(testbed)?;
+        let counters = DeviceCounters::read(testbed, 2)?;
         let acknowledgements = testbed.counters(DEVICE, &port_name(1))?.rx_frames;
         Ok(Self { counters, acknowledgements })
     }
@@ -205,6 +205,7 @@ impl Counted {
             core_share: (all > 0.0).then(|| own / all),
             pacing: None,
             unread: 0,
+            by_port: Vec::new(),
             tracking: None,
         };
         let own = Streams {

@@ -181,13 +181,14 @@ impl<'a> LiveTester<'a> {
             core_share,
             pacing: self.pacing(),
             unread: 0,
+            by_port: Vec::new(),
             tracking: None,
         })
     }
 
     /// Sends on the processor `core` while `watching` runs, which is told whether the sender still does;
     /// with what it returns, whether the sender had that processor, and its share of it.
-    fn while_sending<T>(
+    pub(super) fn while_sending<T>(
         &self,
         testbed: &Testbed,
         core: Option<usize>,
@@ -229,7 +230,7 @@ impl<'a> LiveTester<'a> {
     ) -> Result<Option<Vec<Sample>>, LinuxError> {
         let (samples, ..) = self.while_sending(testbed, core, |is_running| {
             let goes_on = || is_running() && !watch.is_stopped();
-            if !begins(self.shared, &goes_on, LONGEST_BEGINNING) {
+            if !self.begins(&goes_on) {
                 return None;
             }
             let start = Instant::now();
@@ -255,6 +256,34 @@ impl<'a> LiveTester<'a> {
         let dropped = backlog_drops();
         let (received, sent) = (self.received(), self.sent());
         Sample { at_ns: start.elapsed().as_nanos() as u64, sent, received, dropped }
+    }
+
+    /// Waits until the sender has begun; false when it does not.
+    pub(super) fn begins(&self, goes_on: &dyn Fn() -> bool) -> bool {
+        begins(self.shared, goes_on, LONGEST_BEGINNING)
+    }
+
+    /// Sends so many frames, one after the other; how many it was.
+    ///
+    /// # Errors
+    /// The kernel cannot run the sender.
+    pub(super) fn send_burst(&self, frames: u32) -> io::Result<u64> {
+        let before = self.sent();
+        let live = LiveFrames {
+            frame: &self.headers.frame,
+            interface: self.interface,
+            repeat: frames,
+            batch: self.batch,
+        };
+        match self.sender.run_live(&live) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
+            _ => Ok(self.sent() - before),
+        }
+    }
+
+    /// The namespace in which it sends.
+    pub(super) const fn role(&self) -> &'static str {
+        self.role
     }
 
     /// Runs the sender until it is over.
@@ -324,7 +353,7 @@ impl<'a> LiveTester<'a> {
     }
 
     /// Waits until nothing arrives any more.
-    fn drain(&self) {
+    pub(super) fn drain(&self) {
         let start = Instant::now();
         let received = || self.shared.get(word::RECEIVED);
         let mut before = received();
@@ -339,12 +368,12 @@ impl<'a> LiveTester<'a> {
     }
 
     /// Frames sent.
-    fn sent(&self) -> u64 {
+    pub(super) fn sent(&self) -> u64 {
         self.shared.get(word::SENT)
     }
 
     /// Frames received.
-    fn received(&self) -> u64 {
+    pub(super) fn received(&self) -> u64 {
         self.shared.get(word::RECEIVED)
     }
 

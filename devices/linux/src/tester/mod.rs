@@ -5,14 +5,16 @@
 //! drives the tester of every other device through AF_XDP or packet sockets. With all of them the
 //! sender's system calls do the device's work, on one processor, before they return.
 
+mod bursts;
 mod live;
 mod loads;
 mod offering;
 mod ports;
-mod rounds;
+mod reset;
 mod sent;
 mod sessions;
 
+pub(super) use self::bursts::MOST as MOST_BURST;
 use self::live::LiveTester;
 pub(super) use self::offering::Offering;
 use self::ports::PortTester;

@@ -31,16 +31,12 @@ impl Offers for Offering<'_, '_> {
     type Error = LinuxError;
 
     fn offer(&mut self, order: &Order) -> Result<Offered, LinuxError> {
-        let shared =
-            Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?;
-        // Without a limit, too, it is paced: so that no load is made by another program.
-        let load = match order.load {
-            Load::Max => Load::Pps(MOST_PPS),
-            load => load,
+        let shared = self.shared()?;
+        let pps = match order.load {
+            Load::Max => None,
+            load => load.frames_per_second(f64::from(self.request.traffic.frame_bytes)),
         };
-        let traffic = Traffic { load, ..self.request.traffic.clone() };
-        let tester = LiveTester::new(TesterKind::Live, self.testbed, &shared, &traffic)?;
-        let tester = tester.in_short_runs();
+        let tester = self.tester(&shared, pps)?.in_short_runs();
         let change = order
             .change
             .map(|change| (Duration::from_nanos(change.after_ns), Pace::new(change.pps)));
@@ -58,6 +54,25 @@ impl Offers for Offering<'_, '_> {
     /// A load begins and ends within a fraction of a millisecond.
     fn shortest_s(&self) -> f64 {
         0.05
+    }
+}
+
+impl Offering<'_, '_> {
+    /// What the programs of one load share.
+    pub(super) fn shared(&self) -> Result<Shared, LinuxError> {
+        Ok(Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?)
+    }
+
+    /// A tester of so many frames a second. Without a limit, too, it is paced: so that no load is made by
+    /// another program.
+    pub(super) fn tester<'s>(
+        &mut self,
+        shared: &'s Shared,
+        pps: Option<f64>,
+    ) -> Result<LiveTester<'s>, LinuxError> {
+        let load = Load::Pps(pps.unwrap_or(MOST_PPS));
+        let traffic = Traffic { load, ..self.request.traffic.clone() };
+        LiveTester::new(TesterKind::Live, self.testbed, shared, &traffic)
     }
 }
 

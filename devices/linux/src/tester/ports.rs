@@ -1,14 +1,15 @@
 //! A tester on sockets: the tester of `fwdlab-traffic`, which checks every frame, with a socket on
 //! each of the tester's interfaces.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use fwdlab_port::{Pool, Port, PortError, SocketKind, affinity};
-use fwdlab_traffic::{AnyDuplex, AnyTester, Outcome, TrafficPlan};
+use fwdlab_traffic::{AnyDuplex, AnyTester, Came, Fans, Outcome, TrafficPlan};
 
-use super::super::setup::{BACK, OUT, RECEIVER, SENDER};
+use super::super::setup::tester_end;
 use super::sent::Sent;
 use crate::LinuxError;
 use crate::settings::TesterKind;
@@ -16,7 +17,6 @@ use fwdlab_device::pulse::{self, Pulse};
 use fwdlab_device::{Request, Watch};
 use fwdlab_results::Interval;
 use fwdlab_topology::{Testbed, TopologyError};
-use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 
 /// Frames between sender and receiver: the sockets have room for all of them.
 const FRAMES_IN_FLIGHT: usize = 1024;
@@ -39,6 +39,8 @@ enum Lanes {
 /// A tester that is ready to send.
 pub(in super::super) struct PortTester {
     lanes: Lanes,
+    /// What came by each of more than two ports.
+    came: Arc<Came>,
     /// By the sockets that were opened; the naive one differs only in what is set around them.
     kind: TesterKind,
 }
@@ -55,17 +57,22 @@ impl PortTester {
     ) -> Result<Self, LinuxError> {
         let plan = plan(request)?;
         let pool = Pool::with_frames(4 * FRAMES_IN_FLIGHT)?;
-        let ((out, back), socket) = open(kind, testbed, &pool)?;
+        let (sockets, socket) = open_all(kind, testbed, &pool, request.experiment.ports())?;
+        let Fans { near, far, came } = match (request.experiment.ports(), plan.is_mesh) {
+            (0..=2, _) => two(sockets)?,
+            (_, false) => Fans::sides(sockets, fwdlab_builtin::behind(request.experiment)?),
+            (_, true) => Fans::mesh(sockets, fwdlab_builtin::behind(request.experiment)?),
+        };
         let kind = match (socket, kind) {
             (SocketKind::Xdp, _) => TesterKind::AfXdp,
             (SocketKind::Packet, TesterKind::Naive) => TesterKind::Naive,
             (SocketKind::Packet, _) => TesterKind::AfPacket,
         };
         let lanes = match plan.way_back {
-            None => Lanes::One(Box::new(AnyTester::new(&plan, &pool, out, back)?)),
-            Some(_) => Lanes::Both(Box::new(AnyDuplex::new(&plan, &pool, out, back)?)),
+            None => Lanes::One(Box::new(AnyTester::new(&plan, &pool, near, far)?)),
+            Some(_) => Lanes::Both(Box::new(AnyDuplex::new(&plan, &pool, near, far)?)),
         };
-        Ok(Self { lanes, kind })
+        Ok(Self { lanes, kind, came })
     }
 
     /// Which it is.
@@ -84,7 +91,7 @@ impl PortTester {
         watch: &mut Watch<'_>,
     ) -> Result<Sent, LinuxError> {
         let (report, reports) = mpsc::channel();
-        let stop = watch.stop;
+        let (stop, came) = (watch.stop, self.came.clone());
         let mut intervals = Vec::new();
         let outcome = std::thread::scope(|scope| {
             let sender = std::thread::Builder::new().name("tester".to_owned());
@@ -97,6 +104,7 @@ impl PortTester {
                 let (outcome, unread) = self.lanes.run(stop, &mut on_interval);
                 (outcome, pinned, unread)
             });
+
             let sender = sender.map_err(|source| PortError::Thread { source })?;
             let mut before = Vec::new();
             for (interval, beats) in reports {
@@ -112,6 +120,7 @@ impl PortTester {
             sender.join().map_err(|_| what())
         });
         let (outcome, pinned, unread) = outcome?;
+        let outcome = outcome.with(&came);
         if watch.is_stopped() {
             return Err(LinuxError::Stopped);
         }
@@ -170,6 +179,7 @@ fn sent(outcome: &Outcome, intervals: Vec<Interval>, pinned: bool, unread: u64) 
         core_share: None,
         pacing,
         unread,
+        by_port: fwdlab_builtin::ports(outcome),
         tracking: None,
     }
 }
@@ -186,13 +196,35 @@ pub(in super::super) fn open(
     testbed: &Testbed,
     pool: &Pool,
 ) -> Result<(Sockets, SocketKind), LinuxError> {
+    let (all, socket) = open_all(kind, testbed, pool, 2)?;
+    let Fans { near, far, .. } = two(all)?;
+    Ok(((near, far), socket))
+}
+
+/// The first two of some sockets, of which each is a side of its own.
+fn two(sockets: Vec<Box<dyn Port>>) -> Result<Fans, LinuxError> {
+    let [near, far]: [Box<dyn Port>; 2] = sockets
+        .try_into()
+        .map_err(|_| LinuxError::Setup { what: "the tester has two ports at least".to_owned() })?;
+    Ok(Fans { near, far, came: Arc::default() })
+}
+
+/// Opens a socket on each of the tester's interfaces, in the order of the device's ports.
+fn open_all(
+    kind: TesterKind,
+    testbed: &Testbed,
+    pool: &Pool,
+    ports: u16,
+) -> Result<(Vec<Box<dyn Port>>, SocketKind), LinuxError> {
     let socket = if kind == TesterKind::AfXdp { SocketKind::Xdp } else { SocketKind::Packet };
-    let open = |role: &str, interface: &str| {
-        let opened = testbed.namespace(role)?.run(|| socket.open(interface, pool.clone()));
+    let open = |port| {
+        let (role, interface) = tester_end(port);
+        let opened = testbed.namespace(role)?.run(|| socket.open(&interface, pool.clone()));
         let failed = TopologyError::kernel(format!("enter namespace {role}"));
         Ok::<_, LinuxError>(opened.map_err(failed)??)
     };
-    Ok(((open(SENDER, OUT)?, open(RECEIVER, BACK)?), socket))
+    let all: Result<Vec<_>, _> = (0..ports).map(open).collect();
+    Ok((all?, socket))
 }
 
 /// What the tester is to send.
@@ -201,9 +233,6 @@ pub(in super::super) fn open(
 /// A traffic that cannot be sent.
 pub(in super::super) fn plan(request: &Request<'_>) -> Result<TrafficPlan, LinuxError> {
     let mut plan = fwdlab_builtin::plan(request)?;
-    plan.source_mac = TESTER_MACS[0];
-    plan.device_mac = DEVICE_MACS[0];
-    plan.arrival_mac = TESTER_MACS[1];
     plan.drain_ns = PATIENCE.as_nanos() as u64;
     plan.frames_in_flight = FRAMES_IN_FLIGHT;
     plan.batch = BATCH;

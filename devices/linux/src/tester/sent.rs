@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fwdlab_port::bpf::{Program, XdpLink, attach_xdp, attach_xdp_generic};
-use fwdlab_results::{Benchmark, Busy, Checks, Interval, Way};
+use fwdlab_results::{Benchmark, Busy, Checks, Interval, Queue, Way};
 use fwdlab_topology::{Testbed, TopologyError};
 
 /// What a tester sent and received.
@@ -29,6 +29,8 @@ pub(crate) struct Sent {
     pub(crate) pacing: Option<String>,
     /// Frames that the kernel dropped because the receiver had no room for them.
     pub(crate) unread: u64,
+    /// Frames that came back by each of more than two ports.
+    pub(crate) by_port: Vec<Queue>,
     /// What the device's table of sessions did, where it was asked.
     pub(crate) tracking: Option<Tracking>,
 }

@@ -14,6 +14,7 @@ use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink};
 use fwdlab_results::{Benchmark, Busy, Checks, Interval, Measure, SessionRound, Sessions};
 use fwdlab_topology::tracking::{self, Tracked};
 use fwdlab_topology::{Testbed, TopologyError, port_name};
+use fwdlab_traffic::rounds::{self, Lives, Part, Round, Run, Taken};
 use fwdlab_traffic::{
     Carried, DEVICE_MACS, FlowSet, FrameOf, Segments, TESTER_MACS, TTL, tcp_data_bytes,
 };
@@ -22,7 +23,6 @@ use fwdlab_wire::{tcp, udp};
 use super::super::headers::{self, Headers};
 use super::super::setup::{self, BACK, DEVICE, OUT, RECEIVER, SENDER};
 use super::live::INJECTED_AT_ONCE;
-use super::rounds::{self, Part, Round, Run};
 use super::sent::{Sent, Tracking, attach, lay_down};
 use crate::LinuxError;
 use fwdlab_xdp::tester::{self, Outlet, Pace};
@@ -117,7 +117,7 @@ impl SessionTester {
         let order = headers::turn(&flows, traffic.order);
         let ways = traffic.direction.ways() as usize;
         let measure = traffic.measure;
-        let round = Round::new(measure, own, &order, ways, room)
+        let round = Round::new(lives(measure, own), &order, ways, room)
             .map_err(|least| too_few(experiment, traffic, room, least))?;
         let pps = traffic.load.frames_per_second(f64::from(traffic.frame_bytes));
         let data = tcp_data_bytes(&flows, traffic.frame_bytes);
@@ -216,6 +216,7 @@ impl SessionTester {
             core_share,
             pacing: None,
             unread: 0,
+            by_port: Vec::new(),
             tracking: Some(self.tracking(own, busy, (refused, states))),
         })
     }
@@ -399,6 +400,17 @@ impl SessionTester {
     }
 }
 
+fn lives(measure: Measure, own: SessionsOf) -> Lives {
+    let taken = match measure {
+        Measure::Insertion => Taken::First,
+        Measure::Lookup => Taken::Later,
+        Measure::FullTable => Taken::Beyond,
+        _ => Taken::All,
+    };
+    let SessionsOf { protocol, lifetime, concurrent } = own;
+    Lives { taken, is_tcp: protocol == SessionProtocol::Tcp, lifetime, concurrent }
+}
+
 /// Refuses traffics whose sessions do not fill the device's table where they have to.
 ///
 /// # Errors
@@ -436,16 +448,7 @@ impl Lane {
     ) -> Result<Self, LinuxError> {
         let far = 1 - way;
         let (role, end) = [(RECEIVER, BACK), (SENDER, OUT)][way];
-        let turned = flows.turned();
-        let (sources, destinations) = (flows.source().count(), flows.destination().count());
-        // Flows are numbered destination * sources + source; turned round, sources are destinations.
-        let turned_flow = |flow: u64| (flow % sources * destinations + flow / sources) as u32;
-        let own = |&FrameOf { flow, number }: &FrameOf| match way {
-            0 => FrameOf { flow, number },
-            _ => FrameOf { flow: turned_flow(flow.into()), number },
-        };
-        let turn: Vec<FrameOf> = turn.iter().map(own).collect();
-        let flows = if way == 0 { flows } else { &turned };
+        let (flows, turn) = &rounds::of_way(flows, turn, way);
         let interface = testbed.interface_index(DEVICE, &port_name(way as u16))?;
         let end = testbed.interface_index(role, end)?;
         let (protocol, has_mark) = match carried {
@@ -456,7 +459,7 @@ impl Lane {
         let pace = pps.map(|pps| Pace { is_counted: true, ..Pace::new(pps) });
         let load = || {
             let shared = Shared::new()?;
-            let headers = Headers::of_turn(flows, &turn, traffic.frame_bytes, (way, carried))?;
+            let headers = Headers::of_turn(flows, turn, traffic.frame_bytes, (way, carried))?;
             let Headers { map, entries, length, .. } = &headers;
             let in_stack = Outlet::Stack { batch: INJECTED_AT_ONCE };
             let sender = tester::load(&shared, map, *entries, *length, pace, in_stack)?;

@@ -10,6 +10,7 @@ mod tests;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use fwdlab_agent::order::Maker;
 use fwdlab_guard::digest;
 use fwdlab_port::datagram::is_datagram;
 use fwdlab_results::TestbedMark;
@@ -166,20 +167,41 @@ pub enum GeneratorKind {
     Fwdlab,
     /// pkt-gen of netmap; its logs are read as those of published results.
     PktGen,
+    /// The kernel's own generator, on hosts with Linux.
+    Pktgen,
+    /// trafgen of netsniff-ng, on hosts with Linux.
+    Trafgen,
     /// Any program that prints intervals as JSON lines.
     Command,
 }
 
 impl GeneratorKind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Fwdlab, Self::PktGen, Self::Command];
+    pub const ALL: [Self; 5] =
+        [Self::Fwdlab, Self::PktGen, Self::Pktgen, Self::Trafgen, Self::Command];
 
     /// The name in testbed files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fwdlab => "fwdlab",
             Self::PktGen => "pkt-gen",
+            Self::Pktgen => "pktgen",
+            Self::Trafgen => "trafgen",
             Self::Command => "command",
+        }
+    }
+
+    /// Whether fwdlab itself runs on the hosts of the tester, as their agent.
+    pub const fn has_agent(self) -> bool {
+        matches!(self, Self::Fwdlab | Self::Pktgen | Self::Trafgen)
+    }
+
+    /// What makes the frames for the agent, where that is not fwdlab.
+    pub const fn maker(self) -> Option<Maker> {
+        match self {
+            Self::Pktgen => Some(Maker::Pktgen),
+            Self::Trafgen => Some(Maker::Trafgen),
+            _ => None,
         }
     }
 }

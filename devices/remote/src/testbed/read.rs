@@ -454,7 +454,7 @@ fn check_loopback(
     complaints.add(&at, "tester.loopback", complaint);
 }
 
-/// fwdlab's own tester runs on Linux; only it has ports that are no interfaces.
+/// fwdlab's own tester and its agent run on Linux; only the former has ports that are no interfaces.
 fn check_systems(
     generator: &Generator,
     (dut, tester): (&Host, &Host),
@@ -473,12 +473,16 @@ fn check_systems(
         );
         complaints.add(&at, &format!("hosts.{}.ports", host.role), complaint);
     }
-    if generator.kind != GeneratorKind::Fwdlab {
+    if !generator.kind.has_agent() {
         return;
     }
+    let kind = match generator.kind {
+        GeneratorKind::Fwdlab => "fwdlab's own tester",
+        kind => kind.name(),
+    };
     for host in [tester].into_iter().chain(receiver).filter(|host| host.os != System::Linux) {
         let complaint = Complaint::new(
-            format!("fwdlab's own tester does not run on {}", host.os.name()),
+            format!("{kind} does not run on {}", host.os.name()),
             "os = \"linux\", or another [tester] kind",
             "write [tester] kind = \"pkt-gen\" or \"command\"",
         );

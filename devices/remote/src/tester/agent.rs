@@ -11,7 +11,7 @@ use fwdlab_agent::order::{
     TrafficOrder,
 };
 use fwdlab_agent::task::{Captured, TaskTraffic};
-use fwdlab_results::{FailureKind, Interval};
+use fwdlab_results::{FailureKind, Interval, StampFigures};
 
 use super::align::{Readings, aligned};
 use super::captures::Captures;
@@ -29,6 +29,8 @@ const STEP: Duration = Duration::from_millis(50);
 const ROUND_TRIPS: usize = 30;
 /// How long the tester alone sends to find its limit.
 const LIMIT_TIME: Duration = Duration::from_millis(200);
+/// A tester that sends less than this share of what it was asked for has not kept the rate.
+const KEPT: f64 = 0.98;
 /// An address that is nobody's.
 const NOBODY: &str = "02:66:77:64:6c:00";
 
@@ -52,6 +54,8 @@ struct Agent {
     answers: Lines,
     role: &'static str,
     version: String,
+    /// How it went when it was started before and said nothing.
+    was_silent: String,
     /// Its clock less the controller's, in ns, and the round trip by which that was found.
     offset_ns: i128,
     round_trip_ns: u64,
@@ -110,10 +114,12 @@ impl Agents {
             ..Interval::default()
         };
         let intervals = report.intervals.iter().map(interval).collect();
-        let mut counts = counts(intervals, &report, &report);
+        let mut counts = counts(intervals, (&report, &report), task);
         if let (Some(probed), Some(proof)) = (&report.probed, &self.stamps) {
+            let stamps = stamp_figures(probed, proof);
             counts.latency = probed.figures;
-            counts.warnings.push(of_stamps(probed, proof));
+            counts.warnings.extend(doubts(&stamps));
+            counts.stamps = Some(stamps);
         }
         Ok(counts)
     }
@@ -150,7 +156,7 @@ impl Generator for Agents {
                 .collect(),
         };
         let intervals = aligned(&of(&sent, &self.tester, false), &of(&received, receiver, true));
-        Ok(counts(intervals, &sent, &received))
+        Ok(counts(intervals, (&sent, &received), task))
     }
 
     fn can_probe(&self) -> bool {
@@ -182,6 +188,10 @@ impl Generator for Agents {
             let text =
                 format!("{offset:.3} ms (best of {ROUND_TRIPS} round trips: {round_trip:.3} ms)");
             facts.push((format!("clock of {role} ahead of the controller"), text));
+            if !agent.was_silent.is_empty() {
+                facts
+                    .push((format!("agent of {role} was started again"), agent.was_silent.clone()));
+            }
         }
         facts
     }
@@ -199,43 +209,56 @@ fn rate(report: &Report) -> Option<f64> {
     (ns > 0 && report.sent > 0).then(|| report.sent as f64 * 1e9 / ns as f64)
 }
 
-fn counts(intervals: Vec<Interval>, sent: &Report, received: &Report) -> Counts {
-    let mut checks = received.checks;
-    checks.lost = (sent.sent + checks.duplicated).saturating_sub(received.received);
-    Counts {
+fn counts(
+    intervals: Vec<Interval>,
+    (sent, received): (&Report, &Report),
+    task: &Task<'_>,
+) -> Counts {
+    let warnings = sent.warnings.clone();
+    let by_ports = Counts {
         intervals,
         sent: Some(sent.sent),
         received: received.received,
-        flows_seen: Some(received.flows_seen),
-        checks: Some(checks),
-        latency: None,
-        warnings: Vec::new(),
+        ..Counts::default()
+    };
+    if task.testbed.generator.kind.maker().is_some() {
+        // Nobody looked at these frames: what is in them was not counted. They wait for none to come back.
+        let reached_pps =
+            rate(sent).filter(|rate| task.pps.is_some_and(|asked| *rate < asked * KEPT));
+        return Counts { reached_pps, warnings, ..by_ports };
+    }
+    let mut checks = received.checks;
+    checks.lost = (sent.sent + checks.duplicated).saturating_sub(received.received);
+    let flows_seen = Some(received.flows_seen);
+    Counts { flows_seen, checks: Some(checks), warnings, ..by_ports }
+}
+
+/// Which stamps the latency rests on. A stamp that is missing is no lost frame.
+fn stamp_figures(probed: &Probed, proof: &StampProof) -> StampFigures {
+    let Probed { by, probes, stamped, backwards, .. } = *probed;
+    let by = match by {
+        StampClock::Hardware => "card",
+        StampClock::Software => "kernel",
+    };
+    StampFigures {
+        by: by.to_owned(),
+        why: proof.why.clone(),
+        probes,
+        stamped,
+        backwards,
+        floor: proof.floor,
     }
 }
 
-/// Whose stamps the latency rests on, of how many frames, and what they add. A stamp that is missing is no
-/// lost frame.
-fn of_stamps(probed: &Probed, proof: &StampProof) -> String {
-    let Probed { by, probes, stamped, backwards, .. } = probed;
-    let whose = match by {
-        StampClock::Hardware => "the card",
-        StampClock::Software => "the kernel",
-    };
-    let floor = match proof.floor {
-        Some(floor) => format!(
-            "over a cable they say {} ns (median; least {})",
-            floor.median_ns, floor.minimum_ns
-        ),
-        None => "their floor was not measured".to_owned(),
-    };
-    let set = match backwards {
-        0 => String::new(),
-        count => format!("; {count} would have arrived before they left: a clock was set"),
-    };
-    let why = &proof.why;
-    format!(
-        "latency: {stamped} of {probes} frames sampled have both stamps of {whose} ({why}); {floor}{set}"
-    )
+/// What makes a latency doubtful.
+fn doubts(stamps: &StampFigures) -> Vec<String> {
+    let StampFigures { probes, stamped, backwards, .. } = *stamps;
+    let few = (stamped * 2 < probes)
+        .then(|| format!("latency: only {stamped} of {probes} frames sampled have both stamps"));
+    let set = (backwards > 0).then(|| {
+        format!("latency: {backwards} frames would have arrived before they left: a clock was set")
+    });
+    few.into_iter().chain(set).collect()
 }
 
 fn traffic(task: &Task<'_>, role: Role, capture: Option<Captured>) -> Order {
@@ -266,6 +289,7 @@ fn order(task: &Task<'_>, role: Role, capture: Option<Captured>) -> TrafficOrder
         },
         duration_ns: task.duration.as_nanos() as u64,
         interval_ns: task.interval.as_nanos() as u64,
+        maker: testbed.generator.kind.maker(),
         stamps: None,
         deadline_ns: (task.duration + PROMPT).as_nanos() as u64,
     }
@@ -290,7 +314,10 @@ impl Agent {
         let mut why = String::new();
         for times in 1..=3 {
             match Self::greet(host, path, PROMPT * times, is_stopped)? {
-                Ok(agent) => return Ok(agent),
+                Ok(mut agent) => {
+                    agent.was_silent = why;
+                    return Ok(agent);
+                }
                 Err(Mute::Silent(how)) => why = how,
                 Err(Mute::Said(line)) => {
                     why = line;
@@ -319,9 +346,16 @@ impl Agent {
             return Err(failed(role, "its pipes are missing"));
         };
         let errors = child.stderr.take().map(Lines::of);
-        let (version, answers) = (String::new(), Lines::of(output));
-        let mut agent =
-            Self { child, input, answers, role, version, offset_ns: 0, round_trip_ns: 0 };
+        let mut agent = Self {
+            child,
+            input,
+            answers: Lines::of(output),
+            role,
+            version: String::new(),
+            was_silent: String::new(),
+            offset_ns: 0,
+            round_trip_ns: 0,
+        };
         match agent.answer(limit, is_stopped) {
             Ok(Answer::Here { version }) => agent.version = version,
             Ok(_) => return Err(failed(role, "it does not begin as an agent does")),
@@ -334,12 +368,29 @@ impl Agent {
                         (None, Ok(Some(status))) => {
                             Mute::Silent(format!("it ended without a word ({status})"))
                         }
-                        (None, _) => Mute::Silent(format!("no word in {} s", limit.as_secs())),
+                        (None, _) => {
+                            let state = Self::state(host, path, is_stopped);
+                            Mute::Silent(format!("no word in {} s; {state}", limit.as_secs()))
+                        }
                     },
                 ));
             }
         }
         Ok(Ok(agent))
+    }
+
+    /// What a process that says nothing is doing, asked by another channel of the same connection.
+    fn state(host: &mut Connected, path: &str, is_stopped: &dyn Fn() -> bool) -> String {
+        let look = format!(
+            "for p in /proc/[0-9]*; do [ \"$(readlink $p/exe 2>/dev/null)\" = {path} ] || continue; \
+             sed -n 's/^State:[[:space:]]*/it is in state /p' $p/status; \
+             echo \"waits in $(cat $p/wchan 2>/dev/null)\"; done; echo \"load $(cut -d' ' -f1-3 /proc/loadavg)\""
+        );
+        match host.run(&look, is_stopped) {
+            Ok(said) if said.output.contains("state") => said.output.trim().replace('\n', ", "),
+            Ok(said) => format!("there is no process of it, {}", said.output.trim()),
+            Err(error) => format!("nor does its host answer: {error}"),
+        }
     }
 
     /// The quickest of many round trips says best how far the clocks are apart.
@@ -443,6 +494,19 @@ mod tests {
     use fwdlab_agent::order::Counted;
 
     use super::*;
+
+    #[test]
+    fn few_stamps_and_a_clock_that_was_set_are_doubts() {
+        let stamps = |stamped, backwards| StampFigures {
+            probes: 1_000,
+            stamped,
+            backwards,
+            ..StampFigures::default()
+        };
+        assert_eq!(doubts(&stamps(500, 0)), [""; 0]);
+        let both = doubts(&stamps(499, 3));
+        assert!(both[0].contains("only 499 of 1000") && both[1].contains("3 frames"), "{both:?}");
+    }
 
     #[test]
     fn a_tester_that_was_held_up_is_not_taken_for_a_slow_one() {

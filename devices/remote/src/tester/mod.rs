@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use fwdlab_device::Request;
 use fwdlab_experiment::{Experiment, Traffic};
-use fwdlab_results::{Checks, Interval, LatencyFigures};
+use fwdlab_results::{Checks, Interval, LatencyFigures, StampFigures};
 
 pub use agent::Agents;
 pub use command::JsonLines;
-pub use order::{check_captures, check_latency, check_order};
+pub use order::{check_captures, check_latency, check_makers, check_order};
 pub use pktgen::Netmap;
 
 use crate::Result;
@@ -76,6 +76,10 @@ pub struct Counts {
     pub checks: Option<Checks>,
     /// How long frames took, where that was asked for.
     pub latency: Option<LatencyFigures>,
+    /// By which stamps.
+    pub stamps: Option<StampFigures>,
+    /// Frames a second that the tester reached, where it was asked for more and nothing but itself held it up.
+    pub reached_pps: Option<f64>,
     /// Doubts.
     pub warnings: Vec<String>,
 }

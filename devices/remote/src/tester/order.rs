@@ -1,8 +1,10 @@
 //! Which testers send flows in the order that an experiment asks for, and which replay captures.
 
-use fwdlab_experiment::Experiment;
+use fwdlab_agent::order::Maker;
+use fwdlab_agent::{pktgen_sends, trafgen};
 use fwdlab_experiment::problem::Complaint;
-use fwdlab_traffic::Order;
+use fwdlab_experiment::{Experiment, Traffic};
+use fwdlab_traffic::{FlowSet, Order};
 
 use super::command::ORDER;
 use crate::testbed::{Generator, GeneratorKind, TestPort, Testbed};
@@ -18,7 +20,9 @@ pub fn check_order(experiment: &Experiment, testbed: &Testbed) -> Result<()> {
     let takes_order = send.iter().any(|word| word.contains(ORDER));
     let (is_able, remedy) = match kind {
         GeneratorKind::Fwdlab => (true, ""),
-        GeneratorKind::PktGen => (false, "remove order, or write kind = \"fwdlab\" in [tester]"),
+        GeneratorKind::PktGen | GeneratorKind::Pktgen | GeneratorKind::Trafgen => {
+            (false, "remove order, or write kind = \"fwdlab\" in [tester]")
+        }
         GeneratorKind::Command => {
             (takes_order, "remove order, or give it to the command as {order} in send of [tester]")
         }
@@ -26,10 +30,62 @@ pub fn check_order(experiment: &Experiment, testbed: &Testbed) -> Result<()> {
     let complaint = |order: &str| {
         let what =
             format!("the tester {:?} of testbed {:?} takes no order", kind.name(), testbed.name);
-        let is_usual = order == Order::Sequential.to_string() && *kind == GeneratorKind::PktGen;
+        let is_usual = order == Order::Sequential.to_string() && *kind != GeneratorKind::Command;
         (!is_able && !is_usual).then(|| Complaint::new(what, "no order beside it", remedy))
     };
     experiment.complaints_about("order", complaint).map_or(Ok(()), |problems| Err(problems.into()))
+}
+
+/// Whether the testbed's tester can send these frames, where it is another's program.
+///
+/// # Errors
+/// When it cannot; the error names each line.
+pub fn check_makers(experiment: &Experiment, testbed: &Testbed) -> Result<()> {
+    let kind = testbed.generator.kind;
+    let Some(maker) = kind.maker() else { return Ok(()) };
+    let remedy = "change the traffic, or write kind = \"fwdlab\" in [tester]";
+    let complaint = |traffic: &Traffic| {
+        let refusal = match maker {
+            Maker::Pktgen => by_pktgen(traffic),
+            Maker::Trafgen => by_trafgen(traffic),
+        };
+        let (key, found, wanted) = refusal.err()?;
+        let what = format!("{} cannot send traffic {:?}: {found}", kind.name(), traffic.name);
+        Some((key, Complaint::new(what, wanted, remedy)))
+    };
+    let problems = experiment.complaints_about_traffics(complaint);
+    problems.map_or(Ok(()), |problems| Err(problems.into()))
+}
+
+/// The key that asks for what cannot be sent, what was found there, and what was wanted.
+type Refusal = (&'static str, String, String);
+
+fn flows(traffic: &Traffic) -> Result<FlowSet, Refusal> {
+    let (source, destination) = (traffic.source.to_string(), traffic.destination.to_string());
+    FlowSet::parse(&source, &destination)
+        .map_err(|error| ("destination", error.to_string(), "fewer flows".to_owned()))
+}
+
+fn by_pktgen(traffic: &Traffic) -> Result<(), Refusal> {
+    pktgen_sends(&flows(traffic)?, traffic.frame_bytes)
+        .map_err(|(found, wanted)| ("destination", found, wanted.to_owned()))
+}
+
+fn by_trafgen(traffic: &Traffic) -> Result<(), Refusal> {
+    let flows = flows(traffic)?.count();
+    if flows > trafgen::MOST_FLOWS {
+        let wanted = format!("at most {} flows", trafgen::MOST_FLOWS);
+        return Err(("destination", format!("it has {flows} flows"), wanted));
+    }
+    match traffic.offered_pps() {
+        Some(pps) if pps > trafgen::MOST_PPS => {
+            let found =
+                format!("it waits between frames by sleeping, and {pps:.0} pps is too fast");
+            let wanted = format!("at most {:.0} pps, or load = \"max\"", trafgen::MOST_PPS);
+            Err(("load", found, wanted))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether the testbed's tester replays captures, where a traffic has one.
@@ -102,13 +158,48 @@ mod tests {
     }
 
     fn experiment(order: &str) -> Experiment {
+        with_ends(order, "198.18.0.1:7", "198.19.0.1:7")
+    }
+
+    fn with_ends(order: &str, source: &str, destination: &str) -> Experiment {
         let text = format!(
             "title = \"t\"\ndevice = \"remote\"\nbaseline = \"a\"\nwarmup = \"300ms\"\n\
              [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n[[traffic]]\nname = \"t\"\n{order}\n\
-             source = \"198.18.0.1:7\"\ndestination = \"198.19.0.1:7\"\n\
-             [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n"
+             source = \"{source}\"\ndestination = \"{destination}\"\n\
+             [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\", \
+             \"2001:2:0:8000::/49 via 2001:2:0:8000::2\"]\n"
         );
         Experiment::parse(Path::new("x.toml"), &text, &[&crate::Remote]).expect("an experiment")
+    }
+
+    #[test]
+    fn what_a_program_of_others_cannot_send_is_refused_at_its_line() {
+        let check = |kind: &str, more: &str, source: &str, destination: &str| {
+            let testbed = testbed(&format!("[tester]\nkind = \"{kind}\"\n"));
+            let checked = check_makers(&with_ends(more, source, destination), &testbed);
+            checked.map_or_else(|problems| problems.to_string(), |()| "taken".to_owned())
+        };
+        let (source, destination) = ("198.18.10.1-198.18.10.20:7", "198.19.10.1-198.19.10.100:7");
+        let (source6, block6) = ("[2001:2::1]:7", "[2001:2:0:8010::40]-[2001:2:0:8010::7f]:7");
+        for kind in ["pktgen", "trafgen", "fwdlab"] {
+            assert_eq!(check(kind, "", source, destination), "taken");
+            assert_eq!(check(kind, "frame = 82", source6, block6), "taken");
+        }
+        let said = check("trafgen", "load = \"20kpps\"", source, destination);
+        assert!(said.starts_with("x.toml:11:8: traffic[1].load: trafgen cannot send"), "{said}");
+        assert_eq!(check("trafgen", "load = \"5kpps\"", source, destination), "taken");
+        assert_eq!(check("pktgen", "load = \"20kpps\"", source, destination), "taken");
+        let many = "198.19.0.1-198.19.3.240:7";
+        for kind in ["pktgen", "trafgen"] {
+            let said = check(kind, "", source, many);
+            assert!(said.starts_with("x.toml:13:15: traffic[1].destination: "), "{said}");
+            assert!(said.contains("at most 16384 flows"), "{said}");
+        }
+        let ports = "198.19.10.1:7-9";
+        assert!(check("pktgen", "", source, ports).contains("a range of ports"));
+        assert_eq!(check("trafgen", "", source, ports), "taken");
+        let said = check("pktgen", "", "[2001:2::1]-[2001:2::2]:7", block6);
+        assert!(said.contains("2 IPv6 sources") && said.contains("kind = \"fwdlab\""), "{said}");
     }
 
     #[test]

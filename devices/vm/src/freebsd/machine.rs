@@ -3,6 +3,10 @@
 
 use std::path::Path;
 
+use fwdlab_kernel::freebsd::QCOW2;
+
+use super::tunables::besides;
+
 /// The machine that is emulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Board {
@@ -38,7 +42,7 @@ pub(crate) fn arguments(
         // The guest restarts through the keyboard's controller.
         add("-device", "i8042".to_owned());
     }
-    add("-append", format!("{COMMAND_LINE} {more}").trim_end().to_owned());
+    add("-append", besides(COMMAND_LINE, more));
     add("-drive", format!("id=task,file={disk},format=raw,if=none,readonly=on"));
     add("-device", format!("{kind},drive=task"));
     if let Some(root) = root {
@@ -68,5 +72,5 @@ fn is_qcow2(path: &Path) -> bool {
     use std::io::Read;
     let mut start = [0; 4];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && start == *b"QFI\xfb"
+    read.is_ok() && start == *QCOW2
 }

@@ -5,16 +5,15 @@
 //! it, read-only, for its tools; nothing of its own start-up runs. Whether a kernel is FreeBSD's is
 //! found from the kernel itself.
 
-mod entry;
+pub(crate) mod entry;
 mod frames;
-mod image;
 mod iso;
-mod loader;
 mod machine;
 mod profile;
-mod rules;
+pub(crate) mod rules;
 mod script;
 mod sessions;
+mod tunables;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,16 +21,17 @@ use std::path::{Path, PathBuf};
 use fwdlab_agent::task::{GuestClock, Task};
 use fwdlab_experiment::{Variant, inputs};
 use fwdlab_guard::input;
+use fwdlab_kernel::freebsd::{self as kernels, KernelFile};
 use fwdlab_traffic::Recording;
 
 pub use self::entry::Entry;
-pub(super) use self::image::KernelFile;
-pub(super) use self::loader::read_kernel;
 pub(super) use self::machine::{Board, arguments};
 pub(super) use self::profile::Sampler;
 pub(super) use self::rules::{Rules, WORDS};
-pub(super) use self::script::THROUGH_THE_DEVICE;
+pub(super) use self::script::{CHOICES, THROUGH_THE_DEVICE};
 
+use self::script::Set;
+use self::tunables::Tunables;
 use crate::VmError;
 use crate::settings::VmVariant;
 
@@ -51,6 +51,7 @@ pub(super) struct Guest {
     /// Modules to load, with their files where those lie beside the kernel.
     modules: Vec<(String, Option<Vec<u8>>)>,
     rules: Option<(Rules, String)>,
+    tunables: Tunables,
 }
 
 impl Guest {
@@ -67,6 +68,7 @@ impl Guest {
         }
         let path = image.to_owned();
         let file = KernelFile::read(&path)?;
+        let tunables = Tunables::of(&vm.cmdline).map_err(|why| VmError::CommandLine { why })?;
         let entry = match (vm.start, file.starts_directly) {
             (Some(Entry::Direct), false) => return Err(VmError::NotStartable { path }),
             (Some(entry), _) => entry,
@@ -80,6 +82,7 @@ impl Guest {
         }
         match &root {
             Some(root) if !root.is_file() => return Err(VmError::NoRoot { path: root.clone() }),
+            Some(root) => kernels::check_root(root)?,
             None if !file.holds_root => return Err(VmError::RootWanted { path }),
             _ => {}
         }
@@ -92,9 +95,12 @@ impl Guest {
             let file = modules.as_ref()?.join(name).with_extension("ko");
             file.is_file().then(|| fs::read(&file).map_err(VmError::file("read", &file)))
         };
+        if let Some(name) = vm.load.iter().find(|name| file.lacks_for(name)) {
+            return Err(VmError::WithoutAlgorithms { path, module: name.clone() });
+        }
         let modules = names.into_iter().map(|name| Ok((name.to_owned(), found(name).transpose()?)));
         let modules = modules.collect::<Result<_, VmError>>()?;
-        Ok(Self { kernel: file, entry, root, modules, rules: rules_of(variant, base)? })
+        Ok(Self { kernel: file, entry, root, modules, rules: rules_of(variant, base)?, tunables })
     }
 
     /// The disk that the guest starts from, with the task and the capture that it replays, if it does.
@@ -111,7 +117,12 @@ impl Guest {
             GuestClock::Wall => "$(($(sysctl -n machdep.tsc_freq) / 1000))",
         };
         let rules = self.rules.as_ref();
-        let script = script::text(task, &names, rules.map(|(filter, _)| *filter), khz);
+        let set = Set {
+            modules: &names,
+            rules: rules.map(|(filter, _)| *filter),
+            tunables: &self.tunables,
+        };
+        let script = script::text(task, &set, khz);
         let mut files: Vec<(String, &[u8])> = vec![
             ("task.sh".to_owned(), script.as_bytes()),
             ("guest".to_owned(), PROGRAM),
@@ -151,7 +162,7 @@ impl Guest {
     pub(super) fn loaded(&self, image: &Path, more: &str) -> Result<Option<Vec<u8>>, VmError> {
         match self.entry {
             Entry::Direct => Ok(None),
-            Entry::Loader => loader::loaded(image, more).map(Some),
+            Entry::Loader => Ok(Some(kernels::loaded(image, more)?)),
         }
     }
 
@@ -162,14 +173,6 @@ impl Guest {
             _ => Board::Q35,
         }
     }
-}
-
-/// Whether the file is a FreeBSD kernel.
-pub(super) fn is_kernel(path: &Path) -> bool {
-    use std::io::Read;
-    let mut start = [0; 8];
-    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && image::is_freebsd(&start)
 }
 
 /// The kernel's directory, or the directory `modules` in it, if modules lie there.

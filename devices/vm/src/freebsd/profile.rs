@@ -3,18 +3,17 @@
 //! runs in the guest for it, and no counter of the processor is needed.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fwdlab_agent::channel::ProfileCounts;
 use fwdlab_agent::symbols::Symbols;
 use fwdlab_guard::Scratch;
-use serde_json::{Value, json};
+use fwdlab_kernel::freebsd;
+use serde_json::json;
 
-use super::image;
 use crate::VmError;
+use crate::monitor::{self, Monitor};
 
 /// Most calls that are followed in one chain.
 const DEEPEST: usize = 64;
@@ -24,9 +23,6 @@ const WINDOW: u64 = 256;
 
 /// Kernel addresses.
 const KERNEL: u64 = 1 << 63;
-
-/// An answer that does not come within this time never comes.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Takes samples of a running guest.
 pub(crate) struct Sampler {
@@ -44,7 +40,7 @@ impl Sampler {
     pub(crate) fn new(kernel: &Path, pause: Duration) -> Result<Self, VmError> {
         let place = Scratch::new().map_err(VmError::file("make", Path::new("a directory")))?;
         Ok(Self {
-            symbols: Symbols::new(image::functions(kernel)?),
+            symbols: Symbols::new(freebsd::functions(kernel)?),
             socket: place.path().join("monitor"),
             _place: place,
             monitor: None,
@@ -56,7 +52,7 @@ impl Sampler {
 
     /// What QEMU is to be told.
     pub(crate) fn argument(&self) -> [String; 2] {
-        ["-qmp".to_owned(), format!("unix:{},server=on,wait=off", self.socket.display())]
+        monitor::argument(&self.socket)
     }
 
     /// Takes one sample. A guest that has just ended gives none.
@@ -83,47 +79,7 @@ impl Sampler {
     }
 }
 
-/// QEMU's monitor.
-struct Monitor {
-    stream: UnixStream,
-    answers: BufReader<UnixStream>,
-}
-
 impl Monitor {
-    fn open(path: &Path) -> Option<Self> {
-        let stream = UnixStream::connect(path).ok()?;
-        stream.set_read_timeout(Some(PATIENCE)).ok()?;
-        let answers = BufReader::new(stream.try_clone().ok()?);
-        let mut monitor = Self { stream, answers };
-        monitor.ask(&json!({ "execute": "qmp_capabilities" }))?;
-        Some(monitor)
-    }
-
-    fn ask(&mut self, command: &Value) -> Option<Value> {
-        writeln!(self.stream, "{command}").ok()?;
-        let mut line = String::new();
-        loop {
-            line.clear();
-            if self.answers.read_line(&mut line).ok()? == 0 {
-                return None;
-            }
-            let mut answer: Value = serde_json::from_str(&line).ok()?;
-            if let Some(value) = answer.get_mut("return") {
-                return Some(value.take());
-            }
-            if answer.get("error").is_some() {
-                return None;
-            }
-        }
-    }
-
-    fn words(&mut self, command: &str) -> Option<String> {
-        let arguments = json!({ "command-line": command });
-        let answer =
-            self.ask(&json!({ "execute": "human-monitor-command", "arguments": arguments }))?;
-        answer.as_str().map(str::to_owned)
-    }
-
     /// The guest's chain of calls, innermost first.
     fn chain(&mut self) -> Option<Vec<u64>> {
         self.ask(&json!({ "execute": "stop" }))?;

@@ -33,10 +33,7 @@ impl Rules {
 
     /// Command that loads its module; what its sysctls are is known from then on.
     pub(super) fn module(self) -> String {
-        let word = self.word();
-        format!(
-            "kldstat -q -m {word} || try 'the module {word} cannot be loaded' kldload -n {word}"
-        )
+        format!("load_module {}", self.word())
     }
 
     /// Commands that load the rules, which lie in a file.
@@ -79,18 +76,21 @@ impl Rules {
 
     /// Commands that read the rules back where nobody set any: without its module there are none.
     pub(super) fn ask(self) -> [String; 2] {
-        let (word, [prove]) = (self.word(), self.prove());
+        let word = self.word();
         [
             format!("kldstat -q -m {word} || prove {word} true"),
-            format!("kldstat -q -m {word} && {prove}"),
+            format!("kldstat -q -m {word} && {{ {}; }}", self.prove().join("; ")),
         ]
     }
 
-    /// Commands that read the rules back.
-    pub(super) fn prove(self) -> [&'static str; 1] {
+    /// Commands that read the rules back; of ipfw also its last one, which nobody wrote.
+    pub(super) fn prove(self) -> &'static [&'static str] {
         match self {
-            Self::Pf => ["prove pf sh -c \"pfctl -q -s rules 2>/dev/null\""],
-            Self::Ipfw => ["prove ipfw sh -c \"ipfw list 2>/dev/null | grep -v ^65535\""],
+            Self::Pf => &["prove pf sh -c \"pfctl -q -s rules 2>/dev/null\""],
+            Self::Ipfw => &[
+                "prove ipfw sh -c \"ipfw list 2>/dev/null | grep -v ^65535\"",
+                "prove 'ipfw closing rule' sh -c \"ipfw list 2>/dev/null | grep ^65535\"",
+            ],
         }
     }
 }

@@ -19,9 +19,10 @@ use fwdlab_traffic::{DEVICE_MACS, Endpoints, FlowSet, TESTER_MACS};
 
 use super::rules::Rules;
 use super::sessions;
+use super::tunables::Tunables;
 
 /// What the guest says when frames begin to go through the device.
-pub const THROUGH_THE_DEVICE: &str = "sent frames through the device";
+pub(crate) const THROUGH_THE_DEVICE: &str = "sent frames through the device";
 
 /// More than a frame takes from the tester through any device and back, in instructions: 8,000 and some
 /// thousands.
@@ -49,93 +50,38 @@ const GUEST: [(&str, &str); 5] = [
 ];
 
 /// Words of the lookup framework whose value `auto` leaves the choice to the kernel.
-const CHOICES: [&str; 2] = ["net.route.algo.inet.algo", "net.route.algo.inet6.algo"];
+pub(crate) const CHOICES: [&str; 2] = ["net.route.algo.inet.algo", "net.route.algo.inet6.algo"];
 
 /// Lookup algorithms that build nothing of their own, in the order of the families: with another, a
 /// full table would be built anew again and again while it is written.
 const PLAIN: [&str; 2] = ["radix4", "radix6"];
 
 /// The functions that the script is made of.
-const HEAD: &str = r#"P=/tmp/fwdlab
-G=$P/guest
-stage() { echo "fwdlab: $1"; $G say stage "$1"; }
-give_up() { cat $P/why; $G say failed $P/why; sleep 60; exit 1; }
-# try WHAT COMMAND...: what a command says when it fails ends the trial.
-try() {
-	what=$1; shift
-	"$@" >$P/out 2>&1 && return
-	{ echo "$what: $*"; tail -n 15 $P/out; } >$P/why
-	give_up
+const HEAD: &str = include_str!("functions.sh");
+
+/// What a variant sets that is no sysctl.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Set<'a> {
+    /// Modules to load.
+    pub(super) modules: &'a [String],
+    /// The filter that has rules.
+    pub(super) rules: Option<Rules>,
+    /// What it adds to the kernel's command line.
+    pub(super) tunables: &'a Tunables,
 }
-# set_word NAME VALUE: sets a sysctl and reads it back.
-set_word() {
-	try "the kernel does not take a setting" sysctl "$1=$2"
-}
-# leave WORD: the choice of a lookup algorithm stays with the kernel, which has to have one.
-leave() {
-	sysctl -n $1 >/dev/null 2>&1 && return
-	echo "$1 is not there: this kernel was built without options FIB_ALGO" >$P/why
-	give_up
-}
-# choose WORD NAME: a lookup algorithm, which has to be there, and takes a while to be ready.
-choose() {
-	list=$(sysctl -n $1_list 2>/dev/null) || {
-		echo "$1 is not there: this kernel was built without options FIB_ALGO" >$P/why
-		give_up
-	}
-	case ", $list," in *", $2,"*) ;; *)
-		echo "lookup algorithm $2 is not loaded for $1; there are: $list." \
-			"Name its module in load (fib_dxr, dpdk_lpm4, dpdk_lpm6)" >$P/why
-		give_up;;
-	esac
-	sysctl $1=$2 >$P/out 2>&1
-	sleep 1
-	[ "$(sysctl -n $1)" = $2 ] && return
-	{ echo "the kernel does not take lookup algorithm $2 for this table ($1), and stays with" \
-		"$(sysctl -n $1) (bsearch4 takes some ten routes)"; dmesg | tail -n 5; } >$P/why
-	give_up
-}
-prove() { name=$1; shift; { echo "$name"; "$@" 2>&1 | sed 's/^/	/'; } >>$P/proof; }
-frames() { netstat -n -I $1 | awk -v column=$2 '/<Link/ { print $column; exit }'; }
-drops() {
-	netstat -s -p ip; netstat -s -p ip6
-}
-drops_since() {
-	awk 'FNR == 1 { file++ }
-	/not forwardable|dropped|discarded|bad header|with bad|exceeded|cannot be forwarded/ {
-		count = $1; $1 = ""; name = FNR $0
-		if (file == 1) before[name] = count
-		else if (count > before[name]) { sub(/^[0-9]+ /, "", name); print count - before[name], name }
-	}' $1 $2
-}
-# buckets: how large ipfw's table of states is; nothing without ipfw. (dyn_count, the number of states, now and
-# then says 0 where there are 2000.)
-buckets() { sysctl -n net.inet.ip.fw.curr_dyn_buckets 2>/dev/null; }
-# settle: ipfw looks once a second whether its table of states is too small for them, and enlarges it then.
-settle() {
-	for n in 1 2 3 4 5; do
-		before=$(buckets)
-		[ -n "$before" ] || return 0
-		sleep 2
-		[ "$(buckets)" = "$before" ] && return
-	done
-}
-: >$P/warnings
-"#;
 
 /// The script of one trial.
-pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &str) -> String {
+pub(super) fn text(task: &Task, set: &Set<'_>, khz: &str) -> String {
+    let Set { modules, rules, tunables } = *set;
     let mut script = HEAD.to_owned();
     let mut line = |text: &str| {
         script.push_str(text);
         script.push('\n');
     };
+    told(tunables, &mut line);
     line("stage 'loaded modules'");
     for module in modules {
-        line(&format!("[ -f $P/{module}.ko ] && m=$P/{module}.ko || m={module}"));
-        line(&format!(
-            "kldstat -q -m {module} || try 'the module {module} cannot be loaded' kldload -n $m"
-        ));
+        line(&format!("load_module {}", quoted(module)));
     }
     if let Some(rules) = rules {
         line(&rules.module());
@@ -207,6 +153,16 @@ pub(super) fn text(task: &Task, modules: &[String], rules: Option<Rules>, khz: &
     line("$G say counted $P || { echo 'the counts cannot be sent' >$P/why; give_up; }");
     line("sleep 60");
     script
+}
+
+/// What the command line said is held against what the kernel has.
+fn told(tunables: &Tunables, line: &mut impl FnMut(&str)) {
+    for (name, value) in &tunables.settings {
+        line(&format!("told {} {}", quoted(name), quoted(value)));
+    }
+    if tunables.has_options {
+        line("prove 'cmdline options' sysctl -n debug.boothowto");
+    }
 }
 
 /// What the variant sets. A rehearsal says each word first: if the kernel stops, that is where.

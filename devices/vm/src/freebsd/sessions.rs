@@ -46,7 +46,7 @@ pub(super) fn table(rules: Option<Rules>) -> String {
 
 /// Lines that send the sessions and answer what the tester asks meanwhile.
 pub(super) fn pass(own: TaskSessions, task: &Task) -> [String; 4] {
-    let TaskSessions { measure, lifetime } = own;
+    let TaskSessions { measure, lifetime, .. } = own;
     [
         "u=$(refused)".to_owned(),
         format!(

@@ -51,8 +51,16 @@ fn task(family: u8) -> Task {
         tester: GuestTester::Fwdlab,
         clock: GuestClock::Instructions,
         is_rehearsal: false,
+        from_state: Vec::new(),
+        both_ways: false,
         sessions: None,
     }
+}
+
+/// The script where nothing is added to the kernel's command line.
+fn written(task: &Task, modules: &[String], rules: Option<Rules>) -> String {
+    let tunables = Tunables::default();
+    script::text(task, &Set { modules, rules, tunables: &tunables }, "1000000")
 }
 
 #[test]
@@ -85,12 +93,12 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
     task.sysctl.insert("net.route.algo.inet.algo".to_owned(), "dxr".to_owned());
     task.sysctl.insert("net.route.algo.inet6.algo".to_owned(), "auto".to_owned());
     task.sysctl.insert("net.inet.ip.ttl".to_owned(), "it's".to_owned());
-    let text = script::text(&task, &["fib_dxr".to_owned()], Some(Rules::Pf), "1000000");
+    let text = written(&task, &["fib_dxr".to_owned()], Some(Rules::Pf));
     for part in [
         "choose net.route.algo.inet.algo 'dxr'",
         "set_word 'net.inet.ip.ttl' 'it'\\''s'",
         "prove 'net.route.algo.inet6.algo' sysctl -n 'net.route.algo.inet6.algo'",
-        "kldload -n pf",
+        "\nload_module pf\n",
         // What is left to the kernel is said to be its own choice.
         "prove 'net.route.algo.inet6.algo as set' echo auto",
         // A kernel without the framework has no choice of its own to leave.
@@ -106,16 +114,16 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
     // Only a rehearsal says what is being set, so that a stop is blamed on it.
     assert!(!text.contains("stage 'set net") && !text.contains("stage 'set pf"), "{text}");
     let rehearsal = Task { is_rehearsal: true, ..task.clone() };
-    let said = script::text(&rehearsal, &[], Some(Rules::Pf), "1000000");
+    let said = written(&rehearsal, &[], Some(Rules::Pf));
     for part in ["stage 'set net.inet.ip.ttl'; set_word", "stage 'set pf'; [ -f /etc/pf.os ]"] {
         assert!(said.contains(part), "{part}\n{said}");
     }
     // A filter's own settings are there once its module is.
     let place = |part: &str| text.find(part).expect(part);
-    assert!(place("kldload -n pf") < place("set_word 'net.inet.ip.ttl'"), "{text}");
+    assert!(place("load_module pf") < place("set_word 'net.inet.ip.ttl'"), "{text}");
     task.read = ["net.inet.ip.ttl", "ipfw", "net.inet.ip.redirect"].map(str::to_owned).to_vec();
     task.sysctl.remove("net.inet.ip.ttl");
-    let asked = script::text(&task, &[], Some(Rules::Pf), "1000000");
+    let asked = written(&task, &[], Some(Rules::Pf));
     for part in [
         "sysctl -n 'net.inet.ip.ttl' >/dev/null 2>&1 && prove 'net.inet.ip.ttl' sysctl",
         "kldstat -q -m ipfw || prove ipfw true",
@@ -125,7 +133,7 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
     assert!(!text.contains("choose net.route.algo.inet6.algo"), "{text}");
     assert!(!text.contains("radix4"), "a small table is written as it is: {text}");
     task.routes = vec![task.routes[0].clone(); 6000];
-    let text = script::text(&task, &[], None, "1000000");
+    let text = written(&task, &[], None);
     let [plain, routes, own] = ["inet.algo radix4", "$G routes", "inet.algo 'dxr'"]
         .map(|part| text.find(part).expect("it is there"));
     assert!(plain < routes && routes < own, "{text}");
@@ -137,19 +145,40 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
 }
 
 #[test]
+fn what_the_command_line_says_is_read_back_before_anything_else() {
+    let tunables = Tunables::of("net.inet.ip.fw.default_to_accept=0 -v").expect("words");
+    let set = Set { modules: &["fib_dxr".to_owned()], rules: None, tunables: &tunables };
+    let text = script::text(&task(4), &set, "1000000");
+    let place = |part: &str| text.find(part).expect(part);
+    let told = place("\ntold 'net.inet.ip.fw.default_to_accept' '0'\n");
+    assert!(told < place("\nload_module 'fib_dxr'\n"), "{text}");
+    assert!(text.contains("prove 'cmdline options' sysctl -n debug.boothowto"), "{text}");
+    assert!(!written(&task(4), &[], None).contains("\ntold "), "nothing was said");
+}
+
+#[test]
+fn ipfws_closing_rule_is_read_back_beside_the_rules() {
+    let text = written(&task(4), &[], Some(Rules::Ipfw));
+    assert!(text.contains("prove 'ipfw closing rule' sh -c"), "{text}");
+    let other = Task { read: vec!["ipfw".to_owned()], ..task(4) };
+    let asked = written(&other, &[], Some(Rules::Pf));
+    assert!(asked.contains("kldstat -q -m ipfw && { prove ipfw sh"), "{asked}");
+}
+
+#[test]
 fn a_warm_up_ends_before_the_devices_counters_are_read() {
-    let text = script::text(&task(4), &[], None, "1000000");
+    let text = written(&task(4), &[], None);
     let lines: Vec<&str> = text.lines().collect();
     let at = |part: &str| lines.iter().position(|line| line.contains(part)).expect(part);
     assert!(at("device 500000 100000 $khz >$P/warmup") < at("drops >$P/drops.0"), "{text}");
     assert!(at("drops >$P/drops.0") < at("device 1000000 100000 $khz >$P/device"), "{text}");
-    let cold = script::text(&Task { warmup_ns: 0, ..task(4) }, &[], None, "1000000");
+    let cold = written(&Task { warmup_ns: 0, ..task(4) }, &[], None);
     assert!(!cold.contains("$P/warmup"), "{cold}");
 }
 
 #[test]
 fn states_of_ipfw_are_made_and_their_table_grown_before_anything_counts() {
-    let text = script::text(&task(4), &[], Some(Rules::Ipfw), "1000000");
+    let text = written(&task(4), &[], Some(Rules::Ipfw));
     let lines: Vec<&str> = text.lines().collect();
     let at = |part: &str| lines.iter().position(|line| line.starts_with(part)).expect(part);
     let pass = |file: &str| {
@@ -164,15 +193,22 @@ fn states_of_ipfw_are_made_and_their_table_grown_before_anything_counts() {
     assert!(
         text.contains("another size in the trial") && text.contains("'buckets of ipfw states'")
     );
-    let pf = script::text(&task(4), &[], Some(Rules::Pf), "1000000");
+    let pf = written(&task(4), &[], Some(Rules::Pf));
     assert!(!pf.contains("settling") && !pf.contains("another size"), "{pf}");
 }
 
 #[test]
 fn sessions_are_sent_in_rounds_and_the_table_is_asked_outside_the_jail() {
-    let own = TaskSessions { measure: fwdlab_results::Measure::Lookup, lifetime: 5 };
+    let own = TaskSessions {
+        measure: fwdlab_results::Measure::Lookup,
+        lifetime: 5,
+        is_tcp: false,
+        concurrent: 9,
+        both_ways: false,
+        has_mark: false,
+    };
     let task = Task { sessions: Some(own), ..task(4) };
-    let text = script::text(&task, &[], Some(Rules::Ipfw), "1000000");
+    let text = written(&task, &[], Some(Rules::Ipfw));
     let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}\n{text}"));
     let sent = at("jexec tester $G sessions epair0b epair1b $P/frames lookup 5 1000000 $khz");
     // The table has grown before, the counters were read, and nothing is sent as plain frames.
@@ -180,9 +216,9 @@ fn sessions_are_sent_in_rounds_and_the_table_is_asked_outside_the_jail() {
     assert!(at("\nsettle") < sent && at("r=$(frames") < sent && sent < at("\nanswers\n"), "{text}");
     assert!(!text.contains(" device 1000000 100000 $khz >$P/device"), "{text}");
     assert!(at("wait $! || give_up") < at("no room to track the session"), "{text}");
-    let none = script::text(&task, &[], None, "1000000");
+    let none = written(&task, &[], None);
     assert!(none.contains("states() { echo 0; }"), "{none}");
-    assert!(!script::text(&super::tests::task(4), &[], None, "1").contains("$G sessions"));
+    assert!(!written(&super::tests::task(4), &[], None).contains("$G sessions"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use fwdlab_guard::{MIB, input};
 const IMAGE: &str = "arch/x86/boot/bzImage";
 
 /// The configuration of a tree.
-pub(super) const CONFIG: &str = ".config";
+pub(crate) const CONFIG: &str = ".config";
 
 /// Whether a directory is a tree of kernel sources, or what was built of one with `O=DIR`.
 fn is_tree(dir: &Path) -> bool {
@@ -17,25 +17,25 @@ fn is_tree(dir: &Path) -> bool {
 }
 
 /// The tree that a path means: itself, or the one whose image it is.
-pub(super) fn of(path: &Path) -> Option<&Path> {
+pub(crate) fn of(path: &Path) -> Option<&Path> {
     let root = if path.ends_with(IMAGE) { path.ancestors().nth(4)? } else { path };
     is_tree(root).then_some(root)
 }
 
 /// The image that was built there, if one was.
-pub(super) fn image(dir: &Path) -> Option<PathBuf> {
+pub(crate) fn image(dir: &Path) -> Option<PathBuf> {
     Some(dir.join(IMAGE)).filter(|image| image.is_file())
 }
 
 /// The modules that were built there: the tree itself, in which they are found by their names.
-pub(super) fn modules(dir: &Path) -> Option<PathBuf> {
+pub(crate) fn modules(dir: &Path) -> Option<PathBuf> {
     dir.join("modules.order").is_file().then(|| dir.to_owned())
 }
 
 /// The commit that a tree stands at, by git's files: git itself would run what a tree's configuration
 /// names. Whether something was changed and not committed they do not say. For a directory made with
 /// `O=DIR` it is that of its sources.
-pub(super) fn commit(dir: &Path) -> Option<String> {
+pub(crate) fn commit(dir: &Path) -> Option<String> {
     let own = git_dir(dir).or_else(|| git_dir(&dir.join("source").canonicalize().ok()?))?;
     let head = input::text(&own.join("HEAD"), MIB).ok()?;
     let Some(reference) = head.trim().strip_prefix("ref: ") else { return hash(&head) };

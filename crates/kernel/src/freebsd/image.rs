@@ -2,13 +2,14 @@
 //! root file system lies inside, and the names of its functions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 
 use fwdlab_guard::input;
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind, elf};
 
-use crate::VmError;
+use crate::KernelError;
 
 /// `EI_OSABI` of FreeBSD's programs and kernels.
 const OS_ABI: u8 = 9;
@@ -26,29 +27,29 @@ const EMBEDDED_ROOT: [&str; 2] = ["mfs_root", "mfs_root_end"];
 
 /// A FreeBSD kernel as its file tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct KernelFile {
+pub struct KernelFile {
     /// Name of the configuration (`ident`).
-    pub(crate) ident: Option<String>,
+    pub ident: Option<String>,
     /// Options and devices; nothing if the kernel does not hold its configuration.
-    pub(crate) parts: Option<BTreeSet<String>>,
+    pub parts: Option<BTreeSet<String>>,
     /// Whether it has an entry for a direct start (PVH).
-    pub(crate) starts_directly: bool,
+    pub starts_directly: bool,
     /// Whether a root file system lies inside.
-    pub(crate) holds_root: bool,
+    pub holds_root: bool,
 }
 
 /// Something that a part of the kernel is needed for.
-pub(crate) struct Need {
+pub struct Need {
     /// The names of its options or devices, one of which is enough.
-    pub(crate) names: &'static [&'static str],
+    pub names: &'static [&'static str],
     /// The module that brings it too, if there is one.
-    pub(crate) module: Option<&'static str>,
+    pub module: Option<&'static str>,
     /// What it is needed for.
-    pub(crate) why: &'static str,
+    pub why: &'static str,
 }
 
 /// What every guest needs of its kernel.
-pub(crate) const NEEDS: [Need; 8] = [
+pub const NEEDS: [Need; 8] = [
     Need { names: &["VIMAGE"], module: None, why: "jails with a network of their own" },
     Need { names: &["epair"], module: Some("if_epair"), why: "cables" },
     Need { names: &["netmap"], module: None, why: "the tester's receiver" },
@@ -59,6 +60,11 @@ pub(crate) const NEEDS: [Need; 8] = [
     Need { names: &["uart", "uart_ns8250"], module: None, why: "the console and the results" },
 ];
 
+/// How the names of modules begin that hold lookup algorithms.
+const ALGORITHMS: [&str; 2] = ["fib_", "dpdk_lpm"];
+
+const PAGE: usize = 4096;
+
 /// Longest kernel, its symbols included.
 pub(super) const MOST_BYTES: u64 = 512 * fwdlab_guard::MIB;
 
@@ -68,9 +74,18 @@ pub(crate) fn is_freebsd(bytes: &[u8]) -> bool {
 }
 
 impl KernelFile {
-    pub(crate) fn read(path: &Path) -> Result<Self, VmError> {
-        let bytes = input::named_bytes(path, MOST_BYTES).map_err(VmError::file("read", path))?;
-        Self::of(&bytes).map_err(|why| VmError::NotAKernel { path: path.to_owned(), why })
+    /// Reads it.
+    ///
+    /// # Errors
+    /// It cannot be read, is none, or has a hole.
+    pub fn read(path: &Path) -> Result<Self, KernelError> {
+        let bytes =
+            input::named_bytes(path, MOST_BYTES).map_err(KernelError::file("read", path))?;
+        if let Some(hole) = hole(&bytes) {
+            let (at, length) = (hole.start, hole.end - hole.start);
+            return Err(KernelError::Hole { path: path.to_owned(), at, length });
+        }
+        Self::of(&bytes).map_err(|why| KernelError::NotAKernel { path: path.to_owned(), why })
     }
 
     pub(super) fn of(bytes: &[u8]) -> Result<Self, String> {
@@ -92,13 +107,19 @@ impl KernelFile {
     }
 
     /// Whether a part is there; `None` if the kernel does not say.
-    pub(crate) fn has(&self, part: &str) -> Option<bool> {
+    pub fn has(&self, part: &str) -> Option<bool> {
         self.parts.as_ref().map(|parts| parts.contains(part))
+    }
+
+    /// Whether the module is a lookup algorithm, and the kernel has no framework for them.
+    pub fn lacks_for(&self, module: &str) -> bool {
+        let is_algorithm = ALGORITHMS.iter().any(|start| module.starts_with(start));
+        is_algorithm && self.has("FIB_ALGO") == Some(false)
     }
 
     /// What is missing of what every guest needs, as far as the kernel says. A module of
     /// `modules` may stand in.
-    pub(crate) fn missing(&self, modules: Option<&Path>) -> Vec<&'static Need> {
+    pub fn missing(&self, modules: Option<&Path>) -> Vec<&'static Need> {
         let module_there =
             |name: &str| modules.is_some_and(|dir| dir.join(name).with_extension("ko").is_file());
         let is_missing = |need: &&Need| {
@@ -107,6 +128,20 @@ impl KernelFile {
         };
         NEEDS.iter().filter(is_missing).collect()
     }
+}
+
+/// A stretch of zeros in a kernel's code, as a copy has that stopped or a disk that lost something.
+fn hole(bytes: &[u8]) -> Option<Range<u64>> {
+    let file = ElfFile64::<Endianness>::parse(bytes).ok()?;
+    let code = file.section_by_name(".text")?;
+    let (start, _) = code.file_range()?;
+    // Whole pages of it; the compiler leaves none between functions.
+    let pages = code.data().ok()?.chunks_exact(PAGE);
+    let mut zero = pages.enumerate().filter(|(_, page)| page.iter().all(|&byte| byte == 0));
+    let (first, _) = zero.next()?;
+    let following = zero.zip(first + 1..).take_while(|((at, _), wanted)| at == wanted).count();
+    let place = |page: usize| start + (page * PAGE) as u64;
+    Some(place(first)..place(first + 1 + following))
 }
 
 /// The name of a configuration and its options and devices, from lines `KIND NAME[=VALUE]`.
@@ -127,6 +162,13 @@ fn configuration(text: &str) -> (Option<String>, BTreeSet<String>) {
     (ident, parts)
 }
 
+/// Whether the ELF file has an entry for a direct start (PVH).
+pub(crate) fn has_direct_start(path: &Path) -> bool {
+    let bytes = input::named_bytes(path, MOST_BYTES).unwrap_or_default();
+    let file = ElfFile64::<Endianness>::parse(bytes.as_slice());
+    file.is_ok_and(|file| starts_directly(&file, &bytes))
+}
+
 fn starts_directly(file: &ElfFile64<'_, Endianness>, bytes: &[u8]) -> bool {
     let endian = file.endian();
     // Linkers leave these notes out of the program headers.
@@ -140,14 +182,20 @@ fn starts_directly(file: &ElfFile64<'_, Endianness>, bytes: &[u8]) -> bool {
 }
 
 /// The functions of a kernel by their first address.
-pub(crate) fn functions(path: &Path) -> Result<BTreeMap<u64, String>, VmError> {
-    let bytes = input::named_bytes(path, MOST_BYTES).map_err(VmError::file("read", path))?;
+///
+/// # Errors
+/// It cannot be read, or is none.
+pub fn functions(path: &Path) -> Result<BTreeMap<u64, String>, KernelError> {
+    let bytes = input::named_bytes(path, MOST_BYTES).map_err(KernelError::file("read", path))?;
     functions_of(&bytes, path)
 }
 
-pub(super) fn functions_of(bytes: &[u8], path: &Path) -> Result<BTreeMap<u64, String>, VmError> {
+pub(super) fn functions_of(
+    bytes: &[u8],
+    path: &Path,
+) -> Result<BTreeMap<u64, String>, KernelError> {
     let file = ElfFile64::<Endianness>::parse(bytes)
-        .map_err(|e| VmError::NotAKernel { path: path.to_owned(), why: e.to_string() })?;
+        .map_err(|e| KernelError::NotAKernel { path: path.to_owned(), why: e.to_string() })?;
     let functions = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);
     let named = functions.filter_map(|symbol| Some((symbol.address(), symbol.name().ok()?)));
     Ok(named.map(|(address, name)| (address, name.to_owned())).collect())

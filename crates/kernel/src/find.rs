@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::{VmError, freebsd, tree};
+use crate::{KernelError, freebsd, intact, tree};
 
 /// Where a FreeBSD kernel lies in a directory: in an unpacked archive, in a build directory.
 const FREEBSD_PLACES: [&str; 2] = ["boot/kernel/kernel", "kernel"];
@@ -15,19 +15,19 @@ const BUILD: &str = ".fwdlab-build";
 
 /// A kernel that can be booted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Kernel {
+pub struct Kernel {
     /// The image: Linux's bzImage, or FreeBSD's kernel.
-    pub(super) image: PathBuf,
+    pub image: PathBuf,
     /// Its modules (Linux's `.../lib/modules/RELEASE`); none for a kernel that has all it needs
     /// built in.
-    pub(super) modules: Option<PathBuf>,
+    pub modules: Option<PathBuf>,
     /// Its configuration, where it lies beside it.
-    pub(super) config: Option<PathBuf>,
+    pub config: Option<PathBuf>,
 }
 
 impl Kernel {
     /// The commit of the tree in which it was built, or that nobody knows it.
-    pub(super) fn commit(&self) -> String {
+    pub fn commit(&self) -> String {
         match tree::of(&self.image).map(tree::commit) {
             Some(Some(commit)) => commit,
             Some(None) => "not known: its tree is not in git".to_owned(),
@@ -39,7 +39,10 @@ impl Kernel {
 impl Kernel {
     /// Finds what `kernel` and `modules` of a variant mean. Relative paths start at `base`, the
     /// experiment file's directory. A package file is unpacked into a directory beside it.
-    pub(super) fn find(kernel: &str, modules: Option<&str>, base: &Path) -> Result<Self, VmError> {
+    ///
+    /// # Errors
+    /// There is none, or it is not whole; a package cannot be unpacked.
+    pub fn find(kernel: &str, modules: Option<&str>, base: &Path) -> Result<Self, KernelError> {
         let path = base.join(kernel);
         let mut found = if let Some(tree) = tree::of(&path) {
             Self::built(tree)?
@@ -50,12 +53,13 @@ impl Kernel {
         } else if path.is_file() {
             Self { modules: beside(&path), config: config_of(&path), image: path }
         } else {
-            Self::installed(kernel).ok_or(VmError::NoKernel { kernel: path })?
+            Self::installed(kernel).ok_or(KernelError::NoKernel { kernel: path })?
         };
+        intact::check(&found.image)?;
         if let Some(modules) = modules {
             let dir = base.join(modules);
             if !dir.is_dir() {
-                return Err(VmError::NoModules { dir });
+                return Err(KernelError::NoModules { dir });
             }
             found.modules = Some(dir);
         }
@@ -63,7 +67,7 @@ impl Kernel {
     }
 
     /// The only kernel below the root of an unpacked package: `boot/vmlinuz-*`, `lib/modules/*`.
-    fn unpacked(root: &Path) -> Result<Self, VmError> {
+    fn unpacked(root: &Path) -> Result<Self, KernelError> {
         let freebsd = FREEBSD_PLACES.map(|place| root.join(place));
         if let Some(image) = freebsd.into_iter().find(|path| freebsd::is_kernel(path)) {
             return Ok(Self { image, modules: None, config: None });
@@ -76,20 +80,21 @@ impl Kernel {
                 let own = release_of(&image).and_then(|release| modules_below(root, &release));
                 Ok(Self { modules: own, config: config_of(&image), image })
             }
-            (None, _) => Err(VmError::NoImage { dir: root.to_owned() }),
-            (Some(a), Some(b)) => Err(VmError::ManyImages { a, b }),
+            (None, _) => Err(KernelError::NoImage { dir: root.to_owned() }),
+            (Some(a), Some(b)) => Err(KernelError::ManyImages { a, b }),
         }
     }
 
     /// The kernel of a tree in which one was built.
-    fn built(tree: &Path) -> Result<Self, VmError> {
-        let image = tree::image(tree).ok_or_else(|| VmError::NotBuilt { dir: tree.to_owned() })?;
+    fn built(tree: &Path) -> Result<Self, KernelError> {
+        let image =
+            tree::image(tree).ok_or_else(|| KernelError::NotBuilt { dir: tree.to_owned() })?;
         let config = Some(tree.join(tree::CONFIG)).filter(|config| config.is_file());
         Ok(Self { modules: tree::modules(tree), config, image })
     }
 
     /// Unpacks a Debian package beside itself, once for each build of it; the package is not installed.
-    fn packed(package: &Path) -> Result<Self, VmError> {
+    fn packed(package: &Path) -> Result<Self, KernelError> {
         let root = package.with_extension("unpacked");
         let build = build_of(package)?;
         if fs::read_to_string(root.join(BUILD)).ok().as_ref() != Some(&build) {
@@ -97,7 +102,7 @@ impl Kernel {
             let part = package.with_extension(format!("part-{}", std::process::id()));
             let _ = fs::remove_dir_all(&part);
             let status = fwdlab_guard::tool("dpkg-deb").arg("-x").arg(package).arg(&part).status();
-            let status = status.map_err(VmError::file("unpack with dpkg-deb", package))?;
+            let status = status.map_err(KernelError::file("unpack with dpkg-deb", package))?;
             let written = match status.success() {
                 true => fs::write(part.join(BUILD), build),
                 false => Err(std::io::Error::other("dpkg-deb -x failed")),
@@ -108,11 +113,13 @@ impl Kernel {
             });
             if let Err(error) = placed {
                 let _ = fs::remove_dir_all(&part);
-                return Err(VmError::file("unpack", package)(error));
+                return Err(KernelError::file("unpack", package)(error));
             }
         }
         Self::unpacked(&root).map_err(|error| match error {
-            VmError::NoImage { .. } => VmError::NotOfAKernel { package: package.to_owned() },
+            KernelError::NoImage { .. } => {
+                KernelError::NotOfAKernel { package: package.to_owned() }
+            }
             other => other,
         })
     }
@@ -169,9 +176,9 @@ pub fn kernels_at_hand(base: &Path) -> Vec<KernelAtHand> {
 }
 
 /// What tells one build of a package from the next of the same name.
-fn build_of(package: &Path) -> Result<String, VmError> {
-    let about = fs::metadata(package).map_err(VmError::file("read", package))?;
-    let written = about.modified().map_err(VmError::file("read", package))?;
+fn build_of(package: &Path) -> Result<String, KernelError> {
+    let about = fs::metadata(package).map_err(KernelError::file("read", package))?;
+    let written = about.modified().map_err(KernelError::file("read", package))?;
     let since = written.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Ok(format!("{} bytes, written at {} ns\n", about.len(), since.as_nanos()))
 }
@@ -228,8 +235,8 @@ fn release_in(image: &Path) -> Option<String> {
     (is_release && text[0] != b'.').then(|| String::from_utf8_lossy(text).into_owned())
 }
 
-fn entries(dir: &Path) -> Result<Vec<PathBuf>, VmError> {
-    let failed = || VmError::file("read", dir);
+fn entries(dir: &Path) -> Result<Vec<PathBuf>, KernelError> {
+    let failed = || KernelError::file("read", dir);
     let mut paths = Vec::new();
     for entry in fs::read_dir(dir).map_err(failed())? {
         paths.push(entry.map_err(failed())?.path());
@@ -245,7 +252,7 @@ mod tests {
     fn package(root: &Path, release: &str) {
         fs::create_dir_all(root.join("boot")).expect("a directory");
         fs::create_dir_all(root.join("lib/modules").join(release)).expect("a directory");
-        fs::write(root.join(format!("boot/vmlinuz-{release}")), "").expect("a file");
+        fs::write(root.join(format!("boot/vmlinuz-{release}")), image(release)).expect("a file");
         fs::write(root.join(format!("boot/config-{release}")), "").expect("a file");
     }
 
@@ -321,14 +328,15 @@ mod tests {
         }
         let find = || Kernel::find(file, None, dir.path()).expect("a kernel");
         let first = find();
-        assert_eq!(fs::read(&first.image).expect("an image"), b"");
+        assert_eq!(fs::read(&first.image).expect("an image"), image("6.9.0"));
         assert!(first.modules.is_some() && first.config.is_some(), "{first:?}");
         // What lies there is used while the package stays the same.
-        fs::write(&first.image, "kept").expect("a file");
-        assert_eq!((find(), fs::read(&first.image).expect("an image")), (first, b"kept".to_vec()));
-        fs::write(root.join("boot/vmlinuz-6.9.0"), "another build").expect("a file");
+        let builds = [image("6.9.0-kept"), image("6.9.0-another")];
+        fs::write(&first.image, &builds[0]).expect("a file");
+        assert_eq!(fs::read(find().image).expect("an image"), builds[0]);
+        fs::write(root.join("boot/vmlinuz-6.9.0"), &builds[1]).expect("a file");
         assert!(packs(&root, &dir.path().join(file)));
-        assert_eq!(fs::read(find().image).expect("an image"), b"another build");
+        assert_eq!(fs::read(find().image).expect("an image"), builds[1]);
         let left = entries(dir.path()).expect("a directory");
         assert_eq!(left.len(), 3, "root, package and what was unpacked: {left:?}");
         // One without a kernel, such as that of the headers.
@@ -366,7 +374,7 @@ mod tests {
         }
         let failure = Kernel::find("linux", None, dir.path()).expect_err("no image").to_string();
         assert!(failure.contains("make bzImage modules"), "{failure}");
-        fs::write(tree.join("arch/x86/boot/bzImage"), "").expect("a file");
+        fs::write(tree.join("arch/x86/boot/bzImage"), image("6.9.0")).expect("a file");
         let found = Kernel::find("linux", None, dir.path()).expect("a kernel");
         assert_eq!(found.modules, Some(tree.clone()));
         assert_eq!(found.config, Some(tree.join(".config")));

@@ -1,76 +1,110 @@
 //! What is sent to a device that tracks sessions, from one emptying of its table to the next: which
 //! frames in which order, and which of them are counted.
 
-use fwdlab_experiment::{SessionProtocol, SessionsOf};
-use fwdlab_results::Measure;
-use fwdlab_traffic::{FrameOf, Segments};
+use crate::flow_frame::FrameOf;
+use crate::flows::FlowSet;
+use crate::segments::Segments;
 
 /// Sessions that begin before frames of the other way are sent, where sessions come and go.
 const TICKS: usize = 1024;
 
+/// Which frames of sessions are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// The first of each.
+    First,
+    /// Those of sessions that have been opened.
+    Later,
+    /// The first of those for which the table, which has been filled, has no room.
+    Beyond,
+    /// All, while sessions come and go.
+    All,
+}
+
+/// How the sessions of a round live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lives {
+    /// Which of their frames are counted.
+    pub taken: Taken,
+    /// They are of TCP: each frame of one is another.
+    pub is_tcp: bool,
+    /// Frames from beginning to end, of both ways together.
+    pub lifetime: u32,
+    /// How many are alive at once, where they come and go.
+    pub concurrent: u64,
+}
+
 /// One round.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Round {
-    /// The frames in the order of sending, each way; sent again from the first when all were.
-    pub(super) turns: Vec<Vec<FrameOf>>,
+pub struct Round {
+    /// The frames in the order of sending, each way; sent again from the first when all were. Flows are
+    /// numbered destination * sources + source, those of the way back too.
+    pub turns: Vec<Vec<FrameOf>>,
     /// One after the other.
-    pub(super) parts: Vec<Part>,
+    pub parts: Vec<Part>,
 }
 
 /// Frames that belong together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Part {
+pub struct Part {
     /// Whether the measure is taken of them.
-    pub(super) is_counted: bool,
+    pub is_counted: bool,
     /// One after the other.
-    pub(super) runs: Vec<Run>,
+    pub runs: Vec<Run>,
 }
 
 /// Frames of one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub struct Run {
     /// 0 to the destinations, 1 back.
-    pub(super) way: usize,
-    pub(super) frames: u32,
+    pub way: usize,
+    /// How many.
+    pub frames: u32,
+}
+
+/// The flows as the frames of a way have them, and which of these they are: those of the way back are
+/// turned round, and so are the flows' numbers.
+pub fn of_way(flows: &FlowSet, turn: &[FrameOf], way: usize) -> (FlowSet, Vec<FrameOf>) {
+    if way == 0 {
+        return (*flows, turn.to_vec());
+    }
+    let (sources, destinations) = (flows.source().count(), flows.destination().count());
+    let turned = |flow: u64| (flow % sources * destinations + flow / sources) as u32;
+    let own = |&FrameOf { flow, number }: &FrameOf| FrameOf { flow: turned(flow.into()), number };
+    (flows.turned(), turn.iter().map(own).collect())
 }
 
 /// A tenth more sessions than there is room for: what a full table does is more than its first moments.
-pub(super) const fn least_to_fill(room: u64) -> u64 {
+pub const fn least_to_fill(room: u64) -> u64 {
     room.saturating_add(room / 10).saturating_add(1)
 }
 
 impl Round {
-    /// The round of a measure. `order` are all sessions; the table has room for `room`.
+    /// The round of sessions that live so. `order` are all of them; the table has room for `room`.
     ///
     /// # Errors
     /// How many sessions it takes at least, where there are too few.
-    pub(super) fn new(
-        measure: Measure,
-        own: SessionsOf,
-        order: &[u32],
-        ways: usize,
-        room: u64,
-    ) -> Result<Self, u64> {
+    pub fn new(own: Lives, order: &[u32], ways: usize, room: u64) -> Result<Self, u64> {
         let all = order.len() as u32;
         let of = |way, frames| Run { way, frames };
         let part = |is_counted, runs| Part { is_counted, runs };
         // What opens a session, and all frames up to the last; at least one is counted of each.
-        let is_tcp = own.protocol == SessionProtocol::Tcp;
+        let Lives { taken, is_tcp, .. } = own;
         let opening = if is_tcp { Segments::OPENING } else { ways };
         let each = |frames: std::ops::Range<usize>| frames.map(|k| of(k % ways, all)).collect();
         let last = (own.lifetime as usize).max(opening + 1);
-        let (frames, parts) = match measure {
-            Measure::Insertion => (1, vec![part(true, vec![of(0, all)])]),
-            Measure::Lookup => {
+        let (frames, parts) = match taken {
+            Taken::First => (1, vec![part(true, vec![of(0, all)])]),
+            Taken::Later => {
                 (last, vec![part(false, each(0..opening)), part(true, each(opening..last))])
             }
-            Measure::FullTable => {
+            Taken::Beyond => {
                 let least = least_to_fill(room);
                 let fits = u32::try_from(room).ok().filter(|_| u64::from(all) >= least);
                 let room = fits.ok_or(least)?;
                 (1, vec![part(false, vec![of(0, room)]), part(true, vec![of(0, all - room)])])
             }
-            _ => return Ok(Self::passing(own, order, ways)),
+            Taken::All => return Ok(Self::passing(own, order, ways)),
         };
         // Datagrams of a session are alike; each segment is another.
         let frames = if is_tcp { frames } else { 1 };
@@ -83,14 +117,11 @@ impl Round {
 
     /// Sessions that come and go. In each tick one begins, and `concurrent` ticks later it ends; its
     /// frames in between are spread evenly, to the destinations and back in turns.
-    fn passing(own: SessionsOf, order: &[u32], ways: usize) -> Self {
+    fn passing(own: Lives, order: &[u32], ways: usize) -> Self {
         let (frames, alive) = (own.lifetime as usize, own.concurrent as usize);
         // What answers a segment goes out in a run behind it.
         let between = (alive - 1) / (frames - 1).max(1);
-        let ticks_at_once = match own.protocol {
-            SessionProtocol::Udp => TICKS,
-            SessionProtocol::Tcp => between.clamp(1, TICKS),
-        };
+        let ticks_at_once = if own.is_tcp { between.clamp(1, TICKS) } else { TICKS };
         let mut turns: Vec<Vec<FrameOf>> = vec![Vec::new(); ways];
         let mut runs = Vec::new();
         let ticks: Vec<usize> = (0..order.len() + alive).collect();
@@ -117,8 +148,11 @@ impl Round {
 mod tests {
     use super::*;
 
-    const OWN: SessionsOf =
-        SessionsOf { protocol: SessionProtocol::Udp, lifetime: 4, concurrent: 7 };
+    const OWN: Lives = Lives { taken: Taken::All, is_tcp: false, lifetime: 4, concurrent: 7 };
+
+    fn udp(taken: Taken) -> Lives {
+        Lives { taken, ..OWN }
+    }
 
     /// The sessions of each counted frame in the order of sending, and of those before them.
     fn sent(round: &Round) -> [Vec<(usize, u32)>; 2] {
@@ -139,12 +173,12 @@ mod tests {
     #[test]
     fn insertion_sees_each_session_once_and_lookup_only_known_ones() {
         let order = [3, 1, 4, 0, 2];
-        let round = |measure, ways| Round::new(measure, OWN, &order, ways, 9).expect("a round");
-        let [before, counted] = sent(&round(Measure::Insertion, 1));
+        let round = |taken, ways| Round::new(udp(taken), &order, ways, 9).expect("a round");
+        let [before, counted] = sent(&round(Taken::First, 1));
         assert!(before.is_empty());
         assert_eq!(counted, order.map(|session| (0, session)));
         for ways in [1, 2] {
-            let [before, counted] = sent(&round(Measure::Lookup, ways));
+            let [before, counted] = sent(&round(Taken::Later, ways));
             assert_eq!((before.len(), counted.len()), (5 * ways, 5 * (4 - ways)));
             assert!((0..5).all(|session| before.contains(&(ways - 1, session))));
             // As many frames each way, but for one.
@@ -154,21 +188,39 @@ mod tests {
     }
 
     #[test]
+    fn the_flows_of_the_way_back_are_those_ahead_turned_round() {
+        let flows = FlowSet::parse("198.18.10.1-198.18.10.3:7", "198.19.10.1-198.19.10.2:53-54");
+        let flows = flows.expect("flows");
+        let turn: Vec<FrameOf> =
+            (0..flows.count()).map(|flow| FrameOf { flow, number: 1 }).collect();
+        let (turned, back) = of_way(&flows, &turn, 1);
+        let plain = (0, crate::Carried::Datagram { has_mark: false });
+        let frame =
+            |flows: &FlowSet, own| crate::flow_frame(flows, own, 60, plain).expect("a frame");
+        for (&there, &here) in turn.iter().zip(&back) {
+            let (there, here) = (frame(&flows, there), frame(&turned, here));
+            assert_eq!((&there[26..30], &there[34..36]), (&here[30..34], &here[36..38]));
+            assert_eq!((&there[30..34], &there[36..38]), (&here[26..30], &here[34..36]));
+        }
+        assert_eq!(of_way(&flows, &turn, 0).1, turn);
+    }
+
+    #[test]
     fn a_table_is_filled_before_more_sessions_come() {
         let order: Vec<u32> = (0..23).collect();
         let [before, counted] =
-            sent(&Round::new(Measure::FullTable, OWN, &order, 1, 20).expect("a round"));
+            sent(&Round::new(udp(Taken::Beyond), &order, 1, 20).expect("a round"));
         assert_eq!((before.len(), counted.len()), (20, 3));
         assert!(counted.iter().all(|frame| !before.contains(frame)));
-        assert_eq!(Round::new(Measure::FullTable, OWN, &order, 1, 21), Err(24));
-        assert!(Round::new(Measure::FullTable, OWN, &order, 1, 1 << 40).is_err());
+        assert_eq!(Round::new(udp(Taken::Beyond), &order, 1, 21), Err(24));
+        assert!(Round::new(udp(Taken::Beyond), &order, 1, 1 << 40).is_err());
     }
 
     #[test]
     fn sessions_that_come_and_go_live_for_their_frames_so_many_at_once() {
         let order: Vec<u32> = (0..3_000).collect();
         for ways in [1, 2] {
-            let round = Round::new(Measure::Rate, OWN, &order, ways, 9).expect("a round");
+            let round = Round::new(OWN, &order, ways, 9).expect("a round");
             let [_, all] = sent(&round);
             assert_eq!(all.len(), 3_000 * 4);
             for session in [0, 1, 1_500, 2_999] {
@@ -185,8 +237,8 @@ mod tests {
                 assert_eq!(alive, 7);
             }
         }
-        let one = SessionsOf { lifetime: 2, concurrent: 1, ..OWN };
-        let round = Round::new(Measure::Rate, one, &[0, 1], 1, 9).expect("a round");
+        let one = Lives { lifetime: 2, concurrent: 1, ..OWN };
+        let round = Round::new(one, &[0, 1], 1, 9).expect("a round");
         assert_eq!(sent(&round)[1], [(0, 0), (0, 0), (0, 1), (0, 1)]);
     }
 
@@ -206,21 +258,20 @@ mod tests {
 
     #[test]
     fn segments_go_out_behind_those_that_they_answer() {
-        let tcp = SessionsOf { protocol: SessionProtocol::Tcp, lifetime: 7, concurrent: 112 };
+        let tcp = |taken| Lives { taken, is_tcp: true, lifetime: 7, concurrent: 112 };
         let order: Vec<u32> = (0..300).rev().collect();
-        for (measure, frames) in [(Measure::Insertion, 1), (Measure::Lookup, 7), (Measure::Rate, 7)]
-        {
-            let round = Round::new(measure, tcp, &order, 2, 9).expect("a round");
+        for (taken, frames) in [(Taken::First, 1), (Taken::Later, 7), (Taken::All, 7)] {
+            let round = Round::new(tcp(taken), &order, 2, 9).expect("a round");
             let all = segments(&round);
-            assert_eq!(all.len(), 300 * frames, "{measure}");
+            assert_eq!(all.len(), 300 * frames, "{taken:?}");
             for session in [0, 1, 150, 299] {
                 let own: Vec<_> = all.iter().filter(|sent| sent.0 == session).collect();
                 let numbers: Vec<_> = own.iter().map(|sent| sent.1).collect();
-                assert_eq!(numbers, (0..frames).collect::<Vec<_>>(), "{measure} {session}");
+                assert_eq!(numbers, (0..frames).collect::<Vec<_>>(), "{taken:?} {session}");
                 assert!(own.iter().all(|sent| sent.1 % 2 == sent.2));
             }
         }
-        let round = Round::new(Measure::Lookup, tcp, &order, 2, 9).expect("a round");
+        let round = Round::new(tcp(Taken::Later), &order, 2, 9).expect("a round");
         assert_eq!(sent(&round).map(|part| part.len()), [900, 1_200], "opened by three segments");
     }
 }

@@ -14,43 +14,48 @@ use object::LittleEndian;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, SectionHeader};
 
-use super::VmError;
+use crate::KernelError;
 
 /// Most bytes of a module: a few kilobytes may unpack to many gigabytes.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The modules of one kernel.
 #[derive(Debug, Default)]
-pub(super) struct KernelModules {
+pub struct KernelModules {
     /// Files by module name, in which `-` is `_`.
     files: BTreeMap<String, PathBuf>,
     /// Modules that are part of the kernel itself, where the kernel's directory says so.
-    builtin: Vec<String>,
+    compiled_in: Vec<String>,
 }
 
 /// A module that was found, ready to be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct KernelModule {
-    pub(super) name: String,
+pub struct KernelModule {
+    /// Its name.
+    pub name: String,
     /// The unpacked ELF file.
-    pub(super) bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
 }
 
 impl KernelModules {
     /// Lists the modules in `dir` (`.../lib/modules/RELEASE`).
-    pub(super) fn read(dir: &Path) -> Result<Self, VmError> {
+    ///
+    /// # Errors
+    /// A directory cannot be read.
+    pub fn read(dir: &Path) -> Result<Self, KernelError> {
         let mut modules = Self::default();
         modules.walk(dir)?;
         if let Ok(text) = input::text(&dir.join("modules.builtin"), MOST_BYTES) {
-            modules.builtin = text.lines().filter_map(|line| name_of(Path::new(line))).collect();
+            modules.compiled_in =
+                text.lines().filter_map(|line| name_of(Path::new(line))).collect();
         }
         Ok(modules)
     }
 
-    fn walk(&mut self, dir: &Path) -> Result<(), VmError> {
-        for entry in fs::read_dir(dir).map_err(VmError::file("read", dir))? {
-            let entry = entry.map_err(VmError::file("read", dir))?;
-            let kind = entry.file_type().map_err(VmError::file("read", dir))?;
+    fn walk(&mut self, dir: &Path) -> Result<(), KernelError> {
+        for entry in fs::read_dir(dir).map_err(KernelError::file("read", dir))? {
+            let entry = entry.map_err(KernelError::file("read", dir))?;
+            let kind = entry.file_type().map_err(KernelError::file("read", dir))?;
             let path = entry.path();
             // Links (build, source) lead out of the kernel's own files.
             if kind.is_dir() {
@@ -63,14 +68,17 @@ impl KernelModules {
     }
 
     /// Whether there is a module of this name, loadable or built in.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.files.contains_key(name) || self.builtin.iter().any(|known| known == name)
+    pub fn has(&self, name: &str) -> bool {
+        self.files.contains_key(name) || self.compiled_in.iter().any(|known| known == name)
     }
 
     /// The modules of these names and all that they depend on, each after what it depends on.
     /// A name for which there is no file is left out: the kernel may have it built in, and says
     /// so itself when it has not.
-    pub(super) fn with_dependencies(&self, names: &[&str]) -> Result<Vec<KernelModule>, VmError> {
+    ///
+    /// # Errors
+    /// A module cannot be read, or depends on itself.
+    pub fn with_dependencies(&self, names: &[&str]) -> Result<Vec<KernelModule>, KernelError> {
         let mut found = Vec::new();
         for name in names {
             self.visit(name, &mut Vec::new(), &mut found)?;
@@ -83,12 +91,12 @@ impl KernelModules {
         name: &str,
         above: &mut Vec<String>,
         found: &mut Vec<KernelModule>,
-    ) -> Result<(), VmError> {
+    ) -> Result<(), KernelError> {
         let is_known = found.iter().any(|module| module.name == name);
         let Some(path) = self.files.get(name).filter(|_| !is_known) else { return Ok(()) };
         if above.iter().any(|user| user == name) {
             let why = format!("it depends on itself, by way of {}", above.join(", "));
-            return Err(VmError::Module { path: path.clone(), why });
+            return Err(KernelError::Module { path: path.clone(), why });
         }
         let bytes = unpacked(path)?;
         above.push(name.to_owned());
@@ -109,23 +117,23 @@ fn name_of(path: &Path) -> Option<String> {
     is_module.then(|| stem.replace('-', "_"))
 }
 
-fn unpacked(path: &Path) -> Result<Vec<u8>, VmError> {
-    let packed = input::bytes(path, MOST_BYTES).map_err(VmError::file("read", path))?;
+fn unpacked(path: &Path) -> Result<Vec<u8>, KernelError> {
+    let packed = input::bytes(path, MOST_BYTES).map_err(KernelError::file("read", path))?;
     let read = match path.extension().and_then(|end| end.to_str()) {
         Some("xz") => input::limited(XzReader::new(packed.as_slice(), true), MOST_BYTES),
         Some("gz") => input::limited(GzDecoder::new(packed.as_slice()), MOST_BYTES),
         Some("zst") => {
             let why = "it is packed with zstd; unpack the modules with unzstd first".to_owned();
-            return Err(VmError::Module { path: path.to_owned(), why });
+            return Err(KernelError::Module { path: path.to_owned(), why });
         }
         _ => return Ok(packed),
     };
-    read.map_err(VmError::file("unpack", path))
+    read.map_err(KernelError::file("unpack", path))
 }
 
 /// The names after `depends=` in the section `.modinfo`, a list of texts that end with NUL.
-pub(super) fn depends(bytes: &[u8], path: &Path) -> Result<Vec<String>, VmError> {
-    let broken = |why: String| VmError::Module { path: path.to_owned(), why };
+pub(crate) fn depends(bytes: &[u8], path: &Path) -> Result<Vec<String>, KernelError> {
+    let broken = |why: String| KernelError::Module { path: path.to_owned(), why };
     let failed = |error: object::Error| broken(error.to_string());
     let header = FileHeader64::<LittleEndian>::parse(bytes).map_err(failed)?;
     let sections = header.sections(LittleEndian, bytes).map_err(failed)?;

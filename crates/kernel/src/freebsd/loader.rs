@@ -17,7 +17,7 @@ use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, elf};
 
 use super::image::{KernelFile, MOST_BYTES, START_ENTRY, START_OWNER, functions_of};
-use crate::VmError;
+use crate::KernelError;
 
 /// Where the kernel's addresses begin (`KERNBASE`): the first GiB of memory lies there.
 const BASE: u64 = 0xffff_ffff_8000_0000;
@@ -52,7 +52,7 @@ const KERNEL_END: u32 = 0x8008;
 const MEMORY: u32 = 0x9001;
 
 /// Settings and options that the loader turns into flags for the kernel (`RB_`).
-const FLAGS: [(&str, char, u32); 11] = [
+pub const FLAGS: [(&str, char, u32); 11] = [
     ("boot_askname", 'a', 0x1),
     ("boot_single", 's', 0x2),
     ("boot_dfltroot", 'r', 0x20),
@@ -77,9 +77,12 @@ struct Part<'k> {
 
 /// The file that QEMU starts in place of the kernel's. The settings are those of QEMU's command line,
 /// which `more` is a part of.
-pub(crate) fn loaded(path: &Path, more: &str) -> Result<Vec<u8>, VmError> {
-    let kernel = input::named_bytes(path, MOST_BYTES).map_err(VmError::file("read", path))?;
-    of(&kernel, more).map_err(|why| VmError::NotAKernel { path: path.to_owned(), why })
+///
+/// # Errors
+/// The kernel cannot be read, or is none.
+pub fn loaded(path: &Path, more: &str) -> Result<Vec<u8>, KernelError> {
+    let kernel = input::named_bytes(path, MOST_BYTES).map_err(KernelError::file("read", path))?;
+    of(&kernel, more).map_err(|why| KernelError::NotAKernel { path: path.to_owned(), why })
 }
 
 pub(super) fn of(kernel: &[u8], more: &str) -> Result<Vec<u8>, String> {
@@ -313,8 +316,8 @@ fn file(parts: &[Part<'_>], entry: u32) -> Vec<u8> {
 }
 
 /// Reads all of a kernel that is ever read.
-pub(crate) fn read_kernel(bytes: &[u8], path: &Path) -> Result<usize, VmError> {
-    let broken = |why| VmError::NotAKernel { path: path.to_owned(), why };
+pub(crate) fn read_kernel(bytes: &[u8], path: &Path) -> Result<usize, KernelError> {
+    let broken = |why| KernelError::NotAKernel { path: path.to_owned(), why };
     let kernel = KernelFile::of(bytes).map_err(broken)?;
     let loaded = of(bytes, "-v").map_err(broken)?;
     Ok(kernel.missing(None).len() + functions_of(bytes, path)?.len() + loaded.len())

@@ -1,0 +1,123 @@
+//! Devices with more than two ports.
+
+use std::path::Path;
+
+use fwdlab_builtin::Builtin;
+use fwdlab_device::Place;
+use fwdlab_experiment::Experiment;
+use fwdlab_results::Trial;
+
+/// Eight sources and eight destinations: two or four behind each port.
+fn text(keys: &str, traffic: &str, routes: &str) -> String {
+    format!(
+        "title = \"t\"\nbaseline = \"a\"\nduration = \"100ms\"\nwarmup = \"20ms\"\n\
+         interval = \"20ms\"\n{keys}\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+         [[traffic]]\nname = \"inet\"\nsource = \"198.18.10.0-198.18.10.7:7\"\n\
+         destination = \"198.19.10.0-198.19.10.7:7\"\n{traffic}\n\
+         [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\", \
+         \"198.18.0.0/16 via 198.18.0.203\"{routes}]\n"
+    )
+}
+
+fn trial(text: &str) -> Option<Trial> {
+    let trial = crate::trial(text, Place::default(), &mut || {})?;
+    match &trial.reason {
+        // Others had the device's core for all of its 100 ms.
+        Some(reason) if reason.contains("none within a counting interval") => {
+            eprintln!("SKIPPED a trial: {reason}");
+            None
+        }
+        _ => Some(trial),
+    }
+}
+
+/// Ports by which frames came back, and how many in all.
+fn by_port(trial: &Trial) -> (Vec<&str>, u64) {
+    let queues = &trial.measured.queues;
+    (
+        queues.iter().map(|own| own.name.as_str()).collect(),
+        queues.iter().map(|own| own.frames).sum(),
+    )
+}
+
+#[test]
+fn in_a_full_mesh_every_port_sends_to_every_other() {
+    let Some(trial) = trial(&text("", "direction = \"mesh\"", "")) else { return };
+    assert_eq!(trial.reason, None);
+    let measured = &trial.measured;
+    // Four groups of four addresses, each to the twelve of the others.
+    assert_eq!(measured.flows_seen, Some(192));
+    let checks = measured.checks.expect("checked");
+    assert_eq!((checks.lost, checks.misrouted, checks.bad_mac), (0, 0, 0));
+    let (ports, frames) = by_port(&trial);
+    assert_eq!(ports, ["port0", "port1", "port2", "port3"]);
+    assert_eq!(frames, measured.received);
+    // Streams take turns, so that each port gets a quarter but for what ends within a turn.
+    for queue in &measured.queues {
+        let share = queue.frames as f64 / measured.received as f64;
+        assert!((0.2..0.3).contains(&share), "{:?}", measured.queues);
+    }
+}
+
+#[test]
+fn in_a_partial_mesh_each_side_sends_to_all_ports_of_the_other() {
+    let Some(one) = trial(&text("", "ports = 4", "")) else { return };
+    assert_eq!(one.reason, None);
+    assert_eq!(by_port(&one), (vec!["port1", "port3"], one.measured.received));
+    assert_eq!(one.measured.flows_seen, Some(64));
+    let Some(both) = trial(&text("", "ports = 8\ndirection = \"both\"", "")) else { return };
+    assert_eq!(both.reason, None);
+    assert_eq!(by_port(&both).0.len(), 8);
+    assert_eq!(both.measured.flows_seen, Some(128));
+    for way in &both.measured.ways {
+        // By the counters of four ports each.
+        assert_eq!((way.device_received, way.device_sent), (Some(way.sent), Some(way.received)));
+    }
+}
+
+#[test]
+fn a_route_to_another_port_is_found_to_the_frame() {
+    // One of the eight destinations, which lies behind port 3, is sent to by port 1.
+    let wrong = ", \"198.19.10.6/32 via 198.19.0.203\"";
+    let Some(trial) = trial(&text("", "ports = 4", wrong)) else { return };
+    let measured = &trial.measured;
+    let checks = measured.checks.expect("checked");
+    assert_eq!(checks.lost, 0);
+    // Flows take turns: an eighth, but for what ends within a turn.
+    let eighth = measured.received / 8;
+    assert!(checks.misrouted.abs_diff(eighth) <= 64, "{} of {eighth}", checks.misrouted);
+}
+
+#[test]
+fn a_load_is_that_of_each_port() {
+    let Some(trial) = trial(&text("", "direction = \"mesh\"\nload = \"20kpps\"", "")) else {
+        return;
+    };
+    assert_eq!(trial.offered_pps_asked, Some(80_000.0));
+}
+
+#[test]
+fn what_a_mesh_cannot_have_is_refused_where_it_stands() {
+    let refused = |keys: &str, traffic: &str| {
+        let text = text(keys, traffic, "");
+        Experiment::parse(Path::new("t.toml"), &text, &[&Builtin]).expect_err("refused").to_string()
+    };
+    for (keys, traffic, said) in [
+        ("", "ports = 3", "3 ports do not make two sides"),
+        ("", "ports = 10", "ports"),
+        ("", "ports = 6\ndirection = \"mesh\"", "a full mesh of 6 ports"),
+        ("measure = \"reset\"", "ports = 4", "taken between two ports"),
+        ("measure = \"back-to-back\"", "direction = \"mesh\"", "go both ways beside measure"),
+    ] {
+        let problems = refused(keys, traffic);
+        assert!(problems.contains(said) && problems.contains("t.toml:"), "{traffic}: {problems}");
+    }
+    let few = text("", "ports = 8", "").replace("198.18.10.7", "198.18.10.2");
+    let problems = Experiment::parse(Path::new("t.toml"), &few, &[&Builtin]).expect_err("refused");
+    assert!(problems.to_string().contains("fewer addresses on a side"), "{problems}");
+    let other = "[[traffic]]\nname = \"two\"\nsource = \"198.18.11.1:7\"\n\
+                 destination = \"198.19.11.1:7\"\n[routes]";
+    let two = text("", "ports = 4", "").replace("[routes]", other);
+    let problems = Experiment::parse(Path::new("t.toml"), &two, &[&Builtin]).expect_err("refused");
+    assert!(problems.to_string().contains("has 2 ports, another one 4"), "{problems}");
+}
