@@ -9,6 +9,10 @@ const TOP: f64 = 84.0;
 /// Room that a label of the axis takes.
 const LABEL: f64 = 62.0;
 
+/// Characters of a title in narrow plots, and of one in smaller letters.
+const WIDEST_TITLE: usize = 28;
+const WIDEST_STRONG: usize = 44;
+
 /// What the plot shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forest {
@@ -95,7 +99,14 @@ pub fn forest_in(forest: &Forest, room: Room) -> Canvas {
     let bottom = TOP + layout.row * forest.rows.len() as f64;
     let height = bottom + 60.0 + 15.0 * lines.len() as f64;
     let mut canvas = Canvas::new(layout.width, height);
-    canvas.text("title", Anchor::Start, at(16.0, 28.0), &forest.title);
+    // what stands above the figure has a long one whole
+    let is_long = layout.is_narrow && forest.title.chars().count() > WIDEST_TITLE;
+    let title: String = match forest.title.chars().count() > WIDEST_STRONG && is_long {
+        true => forest.title.chars().take(WIDEST_STRONG - 1).chain(['…']).collect(),
+        false => forest.title.clone(),
+    };
+    let class = if is_long { "strong" } else { "title" };
+    canvas.text(class, Anchor::Start, at(16.0, 28.0), &title);
     let what = format!("in per cent on a scale of ratios, with {} % interval", forest.level);
     canvas.text("faint", Anchor::Start, at(16.0, 48.0), &what);
     draw_axis(&mut canvas, forest, (&x, &layout), bottom);
@@ -221,6 +232,21 @@ mod tests {
             level: "95".to_owned(),
             caption: "Mark: estimate.".to_owned(),
         }
+    }
+
+    /// "inet4, r368287D27401v2: 2 machines" ran over the edge at 400 px.
+    #[test]
+    fn a_long_title_stays_within_a_narrow_plot() {
+        let titled = |title: &str, room: Room| {
+            let own = Forest { title: title.to_owned(), ..plot(10.0, 14.0) };
+            forest_in(&own, room).into_document("t", "")
+        };
+        let long = "inet4, r368287D27401v2: 2 machines";
+        let is_large = |svg: &str| svg.contains("class=\"title\"");
+        assert!(is_large(&titled(long, Room::Page)) && !is_large(&titled(long, Room::Phone)));
+        assert!(titled(long, Room::Phone).contains(long));
+        assert!(is_large(&titled("Change against radix", Room::Phone)));
+        assert!(!titled(&long.repeat(2), Room::Phone).contains(&long.repeat(2)));
     }
 
     #[test]
