@@ -1,6 +1,7 @@
 //! Frames that another program of this host makes. It says itself how many it has sent; when they left and
 //! how many came back is what the interfaces count, which look into no frame.
 
+mod making;
 mod meter;
 mod pktgen;
 pub mod trafgen;
@@ -8,8 +9,9 @@ pub mod trafgen;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::Result;
 use crate::order::{Answer, Maker, Report, Role, TrafficOrder};
-use crate::{Result, words};
+use making::Making;
 use meter::{Meter, Side};
 
 /// How long a program may take until its first frame leaves.
@@ -22,18 +24,6 @@ const PATIENCE: Duration = Duration::from_millis(20);
 const DRAIN: Duration = Duration::from_secs(2);
 /// A program's count and the interface's may be so many frames apart: others send there, too.
 const STRAYS: u64 = 16;
-
-/// A program that sends.
-trait Making {
-    /// Begins to send.
-    fn start(&mut self) -> Result<()>;
-    /// Whether it has sent all that it was to send, or has failed.
-    fn is_over(&mut self) -> bool;
-    /// Ends it; how many frames it has sent, as it says.
-    fn end(&mut self) -> Result<u64>;
-    /// Its name.
-    fn name(&self) -> &'static str;
-}
 
 /// Carries out one order; tells `say` when it can begin.
 ///
@@ -116,15 +106,4 @@ fn drain(meter: &mut Meter) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Frames of a rate that is asked for.
-fn frames(order: &TrafficOrder) -> Option<u64> {
-    let seconds = order.duration_ns as f64 / 1e9;
-    order.traffic.pps.map(|pps| ((pps * seconds).round() as u64).max(1))
-}
-
-fn macs(order: &TrafficOrder) -> Result<[fwdlab_wire::MacAddr; 2]> {
-    let mac = |text: &str| text.parse().map_err(words);
-    Ok([mac(&order.source_mac)?, mac(&order.device_mac)?])
 }

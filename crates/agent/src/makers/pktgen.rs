@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 
-use super::{Making, frames, macs};
+use super::making::{Making, frames, macs};
 use crate::Result;
 use crate::order::TrafficOrder;
 use crate::pktgen_file::{FILES, command, flows, result, sendable, settings};

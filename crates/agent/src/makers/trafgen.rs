@@ -13,7 +13,7 @@ use fwdlab_wire::ethernet::FCS_LEN;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::{Making, frames, macs};
+use super::making::{Making, frames, macs};
 use crate::order::TrafficOrder;
 use crate::pktgen_file::flows;
 use crate::{Result, words};
