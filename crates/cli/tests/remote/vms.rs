@@ -148,7 +148,8 @@ fn a_difference_that_was_put_into_a_kernel_is_found() {
     eprintln!("a frame costs {:.0} ns, {:.0} with strict checking", cost("loose"), cost("strict"));
 
     let same = experiment().replace("rp_filter\" = 1", "rp_filter\" = 0");
-    let (output, _) = machine.run("same", &same, &["--fail-on", "slower"]);
+    // On a busy machine it may be too noisy to say that they are equal; a winner is never named.
+    let (output, _) = machine.run("same", &same, &[]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     // As a gate asks: else one test in twenty would fail by chance.
     let mut compare = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
