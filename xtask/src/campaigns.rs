@@ -70,8 +70,9 @@ impl Truth {
 }
 
 /// What is run for [`Truth::Measures`], with what stands above its section.
-const MEASURES: [(&str, &str); 5] = [
+const MEASURES: [(&str, &str); 6] = [
     ("measures-rfc2544", "The same variant twice: loss curve, bursts, recovery, reset, soak"),
+    ("measures-rfc2544-kernel", "The same variant twice: the same on the running kernel"),
     ("measures-both-ways", "The same variant twice: frames both ways"),
     ("measures-convergence", "The same variant twice: convergence"),
     ("measures-sessions", "The same variant twice: sessions"),
