@@ -40,9 +40,6 @@ impl<P: Port> Worker<P> {
         if now_ns >= self.next_tick_ns || !self.held.is_empty() || has_made {
             self.keep_house(now_ns);
         }
-        if frames > 0 {
-            self.burn(frames);
-        }
         self.account(frames, begin);
         frames
     }
@@ -55,6 +52,8 @@ impl<P: Port> Worker<P> {
         let count = lane.port.receive(&mut self.received);
         if count > 0 {
             self.plane.process(lane.number, &mut self.received);
+            // Before they leave: what takes longer delays them.
+            self.burn(count);
             self.exhale();
         }
         count
@@ -128,7 +127,8 @@ impl<P: Port> Worker<P> {
 
     /// Spins for the time that the control word asks for: not a sleep, as a slower device would
     /// be busy too. What is owed is collected until the clock's grain no longer matters, and what
-    /// was burnt beyond it counts for the next frames, so that the time per frame is exact.
+    /// was burnt beyond it counts for the next frames, so that the time per frame is exact. Somebody
+    /// else's time on this processor pays for no frame.
     fn burn(&mut self, frames: usize) {
         let extra = self.knobs.extra_ns_per_frame.value();
         if extra <= 0.0 {
@@ -142,7 +142,7 @@ impl<P: Port> Worker<P> {
             while burnt < owed {
                 burnt = self.clock.ticks().saturating_sub(start);
             }
-            self.owed_ns -= burnt as f64 * self.clock.ns_per_tick();
+            self.owed_ns = left(self.owed_ns, burnt as f64 * self.clock.ns_per_tick());
         }
     }
 
@@ -161,5 +161,23 @@ impl<P: Port> Worker<P> {
         for lane in &self.lanes {
             counters.publish_port(lane.number, &lane.port.counters());
         }
+    }
+}
+
+/// What is owed after so much was burnt. A little more than was owed is the clock's grain; much more is a
+/// processor that was somebody else's for a while.
+fn left(owed_ns: f64, burnt_ns: f64) -> f64 {
+    (owed_ns - burnt_ns).max(-LEAST_BURN_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burn_that_was_interrupted_pays_for_no_other_frame() {
+        assert_eq!(left(50_000.0, 50_030.0), -30.0);
+        // 3.6 ms: 70 frames of 50 us went without.
+        assert!(left(50_000.0, 3_600_000.0) + 50_000.0 >= LEAST_BURN_NS);
     }
 }

@@ -30,7 +30,7 @@ pub fn experiment(kernel: &Path, measures: &str, rules: [&str; 2], traffic: &str
 
 /// The same without and with rules that only new sessions meet.
 pub fn with_slow_insertion(kernel: &Path, traffic: &str) -> String {
-    let slow = tracking(&"ip saddr 10.9.8.7 drop; ".repeat(600));
+    let slow = tracking(&"ip saddr 10.9.8.7 drop; ".repeat(200));
     experiment(kernel, "\"insertion\", \"lookup\"", [&tracking(""), &slow], traffic)
 }
 
@@ -76,8 +76,9 @@ pub fn assert_found_in_insertion_alone(trials: &[Trial], lifetime: u64, opening:
     let lookup = of("b", "lookup") / of("a", "lookup");
     let (new, known) = (of("a", "insertion"), of("a", "lookup"));
     println!("{new:.0} {known:.0} instructions; slow: {insertion:.3} {lookup:.4}");
-    assert!(insertion > 2.0, "600 rules made insertion {insertion} times as dear");
-    assert!((lookup - 1.0).abs() < 0.002, "and left lookup alone: {lookup}");
+    assert!(insertion > 1.1, "the rules made insertion {insertion} times as dear");
+    // Two boots are up to half a per cent apart.
+    assert!((lookup - 1.0).abs() < 0.01, "and left lookup alone: {lookup}");
     assert!(new > 1.5 * known, "a session is made: {new} and {known}");
 }
 
@@ -121,7 +122,7 @@ pub fn masquerading(kernel: &Path) -> String {
              {more} masquerade; }}; }}"
         )
     };
-    let slow = nat(&"ip saddr 10.9.8.7 accept; ".repeat(800));
+    let slow = nat(&"ip saddr 10.9.8.7 accept; ".repeat(400));
     let measures = "\"insertion\", \"lookup\"";
     experiment(kernel, measures, [&nat(""), &slow], "lifetime = 3\nframe = 70")
 }
