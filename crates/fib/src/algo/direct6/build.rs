@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
+use super::gaps::NO_GAPS;
 use super::line::{self, Below};
 use super::{KEY_BITS, LARGE_BYTES, PAGES, SHARED, SHIFT_BITS, SHIFT_MASK, Tables};
 use crate::algo::slab::{Full, Slab};
@@ -16,7 +17,7 @@ use crate::simd::records::Records;
 
 pub(super) const PAGE_SHIFT: u32 = 112;
 /// First word handed out: offset 0 stands for nothing.
-const FIRST_WORD: usize = 64;
+const FIRST_WORD: usize = NO_GAPS;
 /// What entries can reach: 512 MiB.
 pub(super) const MAX_WORDS: usize = 1 << 26;
 
@@ -215,7 +216,7 @@ impl Builder {
         Ok(self.entry(first as usize))
     }
 
-    fn shared_node(&mut self, nexthop: u32) -> Result<u32, Full> {
+    pub(super) fn shared_node(&mut self, nexthop: u32) -> Result<u32, Full> {
         Ok(self.shared(nexthop)? << SHIFT_BITS | KEY_BITS)
     }
 

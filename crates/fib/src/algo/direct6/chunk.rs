@@ -17,18 +17,27 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
         for_each_lane(|i| answers[i] = NexthopId(self.whole(addrs[i])));
     }
 
-    /// A bit for each address for which `whole` said [`MORE`]; fetches the pages of a few.
+    /// A bit for each address for which `whole` said [`MORE`]. Of a few, answers those in gaps and
+    /// fetches the pages of the others.
     #[inline(always)]
     pub(super) fn second_look<C: Count>(
         self,
         addrs: &[u128; STAGE],
-        answers: &[NexthopId; STAGE],
+        answers: &mut [NexthopId; STAGE],
     ) -> u32 {
         let more = C::high_bits(&lanes::map(answers, |answer| answer.0));
-        if more.count_ones() <= FEW {
-            for_each_bit(more, |i| self.entries.prefetch(self.in_page(addrs[i])));
+        if more.count_ones() > FEW {
+            return more;
         }
-        more
+        let mut rest = 0;
+        for_each_bit(more, |i| match self.in_gap(answers[i].0, addrs[i]) {
+            Some(nexthop) => answers[i] = NexthopId(nexthop),
+            None => {
+                rest |= 1 << i;
+                self.entries.prefetch(self.in_page(addrs[i]));
+            }
+        });
+        rest
     }
 
     /// The fixed path, one address after the other; returns the lines.
@@ -74,7 +83,7 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
     ) -> [u32; CHUNK / STAGE] {
         let mut more = [u32::MAX; CHUNK / STAGE];
         let Some(probes) = addrs.first() else { return more };
-        let below = probes.iter().step_by(STAGE / PROBES).filter(|addr| self.whole(**addr) == MORE);
+        let below = probes.iter().step_by(STAGE / PROBES).filter(|addr| self.whole(**addr) & MORE != 0);
         if below.count() > FEW_OF_PROBES {
             return more;
         }
@@ -83,7 +92,7 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
         for (addrs, answers) in addrs.iter().zip(answers.iter_mut()) {
             self.first_look(addrs, answers);
         }
-        for ((more, addrs), answers) in more.iter_mut().zip(addrs).zip(answers.iter()) {
+        for ((more, addrs), answers) in more.iter_mut().zip(addrs).zip(answers.iter_mut()) {
             *more = self.second_look::<C>(addrs, answers);
         }
         more

@@ -2,7 +2,8 @@
 
 pub(super) const PAGES: usize = 1 << 16;
 
-/// An entry of `whole` that is no nexthop: the /16 has more than one.
+/// The bit of an entry of `whole` that is no nexthop: the /16 has more than one. The others say where the
+/// gaps of its page are, in words.
 pub(super) const MORE: u32 = 1 << 31;
 
 /// An entry of `top` and of a page: where a table of entries starts, in 32-bit numbers (27 bits), and

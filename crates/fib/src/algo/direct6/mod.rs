@@ -38,6 +38,7 @@ mod build;
 mod change;
 mod chunk;
 mod deep;
+mod gaps;
 mod layout;
 mod line;
 mod lines;
@@ -111,9 +112,9 @@ impl Lookup<Inet6> for Shared {
     fn lookup(&self, addr: u128) -> NexthopId {
         let tables = &*self.0;
         match tables.reader::<false>().whole(addr) {
-            MORE if tables.is_wide => level::run(Below::<true>(tables, addr)),
-            MORE => level::run(Below::<false>(tables, addr)),
-            nexthop => NexthopId(nexthop),
+            nexthop if nexthop & MORE == 0 => NexthopId(nexthop),
+            _ if tables.is_wide => level::run(Below::<true>(tables, addr)),
+            _ => level::run(Below::<false>(tables, addr)),
         }
     }
 
