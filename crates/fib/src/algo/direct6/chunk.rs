@@ -2,7 +2,7 @@
 
 use super::deep::Lanes;
 use super::layout::{
-    CHUNK, FEW, FEW_OF_PROBES, LINE_KEY, LINE_OFFSET, MORE, PROBES, STAGE, key, slot,
+    FEW, FEW_OF_PROBES, LINE_KEY, LINE_OFFSET, MORE, PROBES, STAGE, key, slot,
 };
 use super::reader::Reader;
 use super::stages::{Stages, for_each_bit, for_each_lane};
@@ -60,10 +60,10 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
     /// Note: we tried a walk for each level, which fetches pages and nodes ahead, too: a tenth slower
     /// where these lie in the nearest caches, and no faster where they do not.
     #[inline(always)]
-    pub(super) fn in_two_walks<C: Count>(
+    fn in_two_walks<C: Count, const STAGES: usize>(
         self,
-        mut stages: Stages<'_>,
-        at: &mut [[u32; STAGE]; CHUNK / STAGE],
+        mut stages: Stages<'_, STAGES>,
+        at: &mut [[u32; STAGE]; STAGES],
     ) {
         stages.for_each(at, |addr, at, _| {
             *at =
@@ -76,12 +76,12 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
     /// For each stage of a chunk, a bit for each address that `whole` does not answer; all bits when
     /// probes say that most addresses are of that kind.
     #[inline(always)]
-    pub(super) fn look_first<C: Count>(
+    fn look_first<C: Count, const STAGES: usize>(
         self,
         addrs: &[[u128; STAGE]],
         answers: &mut [[NexthopId; STAGE]],
-    ) -> [u32; CHUNK / STAGE] {
-        let mut more = [u32::MAX; CHUNK / STAGE];
+    ) -> [u32; STAGES] {
+        let mut more = [u32::MAX; STAGES];
         let Some(probes) = addrs.first() else { return more };
         let below = probes.iter().step_by(STAGE / PROBES).filter(|addr| self.whole(**addr) & MORE != 0);
         if below.count() > FEW_OF_PROBES {
@@ -98,19 +98,20 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
         more
     }
 
-    /// Up to [`CHUNK`] lookups. Random addresses mostly fall into whole /16 without routes of their
+    /// Up to `STAGES` times [`STAGE`] lookups, `N` in all: what is noted on the way has room for no more, since
+    /// clearing the notes of a [`CHUNK`] would cost a batch of one stage a tenth. Random addresses mostly fall into whole /16 without routes of their
     /// own: stages with a few exceptions look those up by themselves, after their pages have been
     /// fetched. In other stages all go the fixed path, which serves any address. What is deep there
     /// is finished for the whole chunk together: each loop of unknown length costs a wrongly
     /// predicted branch at its end.
     #[inline(always)]
-    pub(super) fn chunk<C: Count, const AHEAD: bool>(
+    pub(super) fn chunk<C: Count, const AHEAD: bool, const STAGES: usize, const N: usize>(
         self,
         addrs: &[[u128; STAGE]],
         answers: &mut [[NexthopId; STAGE]],
     ) {
-        let more = self.look_first::<C>(addrs, answers);
-        let mut lines = [[0; STAGE]; CHUNK / STAGE];
+        let more: [u32; STAGES] = self.look_first::<C, STAGES>(addrs, answers);
+        let mut lines = [[0; STAGE]; STAGES];
         let stages = addrs.iter().zip(answers.iter_mut());
         for ((lines, &more), (addrs, answers)) in lines.iter_mut().zip(&more).zip(stages) {
             if more.count_ones() <= FEW {
@@ -120,15 +121,15 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
             }
         }
         if AHEAD {
-            self.in_two_walks::<C>(Stages { more: &more, addrs, answers }, &mut lines);
+            self.in_two_walks::<C, STAGES>(Stages { more: &more, addrs, answers }, &mut lines);
         }
-        let mut deep = Lanes::new();
+        let mut deep = Lanes::<N>::new();
         for (stage, lines) in lines.iter().enumerate().take(addrs.len()) {
             let flagged = C::high_bits(lines);
             for_each_bit(flagged, |i| deep.push(stage * STAGE + i, lines[i], LINE_KEY, true));
         }
         if deep.count > 0 {
-            self.finish::<C>(deep, addrs.as_flattened(), answers.as_flattened_mut());
+            self.finish::<C, N>(deep, addrs.as_flattened(), answers.as_flattened_mut());
         }
     }
 }

@@ -33,7 +33,9 @@ pub(super) const LINE_KEY: u32 = 2;
 pub(super) const STAGE: usize = 32;
 
 /// Addresses whose deep lines are finished together.
-pub(super) const CHUNK: usize = 8 * STAGE;
+pub(super) const CHUNK: usize = STAGES * STAGE;
+
+pub(super) const STAGES: usize = 8;
 
 /// Up to so many addresses of a stage beyond `whole` are looked up by themselves.
 pub(super) const FEW: u32 = 6;
