@@ -2,7 +2,7 @@
 
 use super::deep::Lanes;
 use super::layout::{
-    FEW, FEW_OF_PROBES, LINE_KEY, LINE_OFFSET, MORE, PROBES, STAGE, key, slot,
+    CHUNK, FEW, FEW_OF_PROBES, LINE_KEY, LINE_OFFSET, MORE, PROBES, STAGE, STAGES, key, slot,
 };
 use super::reader::Reader;
 use super::stages::{Stages, for_each_bit, for_each_lane};
@@ -78,8 +78,8 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
     #[inline(always)]
     fn look_first<C: Count, const STAGES: usize>(
         self,
-        addrs: &[[u128; STAGE]],
-        answers: &mut [[NexthopId; STAGE]],
+        addrs: &[[u128; STAGE]; STAGES],
+        answers: &mut [[NexthopId; STAGE]; STAGES],
     ) -> [u32; STAGES] {
         let mut more = [u32::MAX; STAGES];
         let Some(probes) = addrs.first() else { return more };
@@ -98,17 +98,35 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
         more
     }
 
-    /// Up to `STAGES` times [`STAGE`] lookups, `N` in all: what is noted on the way has room for no more, since
+    /// Any number of stages: as many together as go into a chunk.
+    #[inline(always)]
+    pub(super) fn stages<C: Count, const AHEAD: bool>(
+        self,
+        addrs: &[[u128; STAGE]],
+        answers: &mut [[NexthopId; STAGE]],
+    ) {
+        let (chunks, rest) = addrs.as_chunks();
+        let (answers, rest_answers) = answers.as_chunks_mut();
+        // Loops, not `for_each`: a closure may end up outside of the code for vector units.
+        for (addrs, answers) in chunks.iter().zip(answers) {
+            self.chunk::<C, AHEAD, STAGES, CHUNK>(addrs, answers);
+        }
+        for (addrs, answers) in rest.as_chunks().0.iter().zip(rest_answers.as_chunks_mut().0) {
+            self.chunk::<C, AHEAD, 1, STAGE>(addrs, answers);
+        }
+    }
+
+    /// `STAGES` times [`STAGE`] lookups, `N` in all: what is noted on the way has room for no more, since
     /// clearing the notes of a [`CHUNK`] would cost a batch of one stage a tenth. Random addresses mostly fall into whole /16 without routes of their
     /// own: stages with a few exceptions look those up by themselves, after their pages have been
     /// fetched. In other stages all go the fixed path, which serves any address. What is deep there
     /// is finished for the whole chunk together: each loop of unknown length costs a wrongly
     /// predicted branch at its end.
     #[inline(always)]
-    pub(super) fn chunk<C: Count, const AHEAD: bool, const STAGES: usize, const N: usize>(
+    fn chunk<C: Count, const AHEAD: bool, const STAGES: usize, const N: usize>(
         self,
-        addrs: &[[u128; STAGE]],
-        answers: &mut [[NexthopId; STAGE]],
+        addrs: &[[u128; STAGE]; STAGES],
+        answers: &mut [[NexthopId; STAGE]; STAGES],
     ) {
         let more: [u32; STAGES] = self.look_first::<C, STAGES>(addrs, answers);
         let mut lines = [[0; STAGE]; STAGES];
@@ -124,7 +142,7 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
             self.in_two_walks::<C, STAGES>(Stages { more: &more, addrs, answers }, &mut lines);
         }
         let mut deep = Lanes::<N>::new();
-        for (stage, lines) in lines.iter().enumerate().take(addrs.len()) {
+        for (stage, lines) in lines.iter().enumerate() {
             let flagged = C::high_bits(lines);
             for_each_bit(flagged, |i| deep.push(stage * STAGE + i, lines[i], LINE_KEY, true));
         }

@@ -35,7 +35,7 @@ pub(super) const STAGE: usize = 32;
 /// Addresses whose deep lines are finished together.
 pub(super) const CHUNK: usize = STAGES * STAGE;
 
-pub(super) const STAGES: usize = 8;
+pub(super) const STAGES: usize = 2;
 
 /// Up to so many addresses of a stage beyond `whole` are looked up by themselves.
 pub(super) const FEW: u32 = 6;

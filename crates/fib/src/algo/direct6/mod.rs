@@ -49,8 +49,8 @@ mod stages;
 mod tests;
 
 use layout::{
-    CHUNK, DEEP, FEW, KEY_BITS, LARGE_BYTES, LINE_OFFSET, MORE, NEXT_SHIFT, PAGES, SHARED,
-    SHIFT_BITS, SHIFT_MASK, STAGE, STAGES, key,
+    DEEP, FEW, KEY_BITS, LARGE_BYTES, LINE_OFFSET, MORE, NEXT_SHIFT, PAGES, SHARED,
+    SHIFT_BITS, SHIFT_MASK, STAGE, key,
 };
 use reader::{Reader, Tables};
 use std::sync::Arc;
@@ -89,16 +89,10 @@ impl<const WIDE: bool> Kernel for Batch<'_, WIDE> {
         let reader = tables.reader::<WIDE>();
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, STAGE>(addrs, answers);
-        let chunks = addrs.chunks(STAGES).zip(answers.chunks_mut(STAGES));
-        // Loops, not `for_each`: a closure may end up outside of the code for vector units.
-        let is_large = tables.is_large.load(Relaxed);
-        for (addrs, answers) in chunks {
-            match (addrs.len(), is_large) {
-                (1, true) => reader.chunk::<C, true, 1, STAGE>(addrs, answers),
-                (1, false) => reader.chunk::<C, false, 1, STAGE>(addrs, answers),
-                (_, true) => reader.chunk::<C, true, STAGES, CHUNK>(addrs, answers),
-                (_, false) => reader.chunk::<C, false, STAGES, CHUNK>(addrs, answers),
-            }
+        if tables.is_large.load(Relaxed) {
+            reader.stages::<C, true>(addrs, answers);
+        } else {
+            reader.stages::<C, false>(addrs, answers);
         }
         for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
             *answer = NexthopId(reader.lookup::<C>(addr));

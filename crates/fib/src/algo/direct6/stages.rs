@@ -6,8 +6,8 @@ use crate::nexthop::NexthopId;
 /// The stages of a chunk of which more than a [`FEW`] addresses go the fixed path.
 pub(super) struct Stages<'a, const STAGES: usize> {
     pub(super) more: &'a [u32; STAGES],
-    pub(super) addrs: &'a [[u128; STAGE]],
-    pub(super) answers: &'a mut [[NexthopId; STAGE]],
+    pub(super) addrs: &'a [[u128; STAGE]; STAGES],
+    pub(super) answers: &'a mut [[NexthopId; STAGE]; STAGES],
 }
 
 impl<const STAGES: usize> Stages<'_, STAGES> {
