@@ -243,8 +243,7 @@ impl Tree {
             each(|i| answers[i] = NexthopId(self.first(addrs[i])));
         }
         // For both stages: each loop of unknown length ends in a wrongly predicted branch.
-        let bits =
-            |stage: &[NexthopId; STAGE]| C::high_bits(&lanes::map(stage, |answer| answer.0));
+        let bits = |stage: &[NexthopId; STAGE]| C::high_bits(&lanes::map(stage, |answer| answer.0));
         let high = answers.get(1).map_or(0, bits);
         let mut more = u64::from(high) << STAGE | answers.first().map_or(0, |a| bits(a).into());
         let (addrs, answers) = (addrs.as_flattened(), answers.as_flattened_mut());

@@ -83,7 +83,8 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
     ) -> [u32; STAGES] {
         let mut more = [u32::MAX; STAGES];
         let Some(probes) = addrs.first() else { return more };
-        let below = probes.iter().step_by(STAGE / PROBES).filter(|addr| self.whole(**addr) & MORE != 0);
+        let below =
+            probes.iter().step_by(STAGE / PROBES).filter(|addr| self.whole(**addr) & MORE != 0);
         if below.count() > FEW_OF_PROBES {
             return more;
         }

@@ -12,6 +12,9 @@
 //! nexthop = line.nexthops[number of line.keys <= key(2), less 1]
 //! ```
 //!
+//! Beside each page lies which of it are *gaps*, entries with its usual nexthop, in a few cache lines; batches
+//! of mostly random addresses ask there before they fetch an entry from memory.
+//!
 //! Pages and nodes are as wide as they must be: a page has 2^16 entries only where routes are that
 //! long, a node has one as long as its /32 has at most 16 runs. What is shorter, an empty /16 for
 //! example, is a shared page of one entry, a shared node and a shared line. So there is nothing to
@@ -49,8 +52,8 @@ mod stages;
 mod tests;
 
 use layout::{
-    DEEP, FEW, KEY_BITS, LARGE_BYTES, LINE_OFFSET, MORE, NEXT_SHIFT, PAGES, SHARED,
-    SHIFT_BITS, SHIFT_MASK, STAGE, key,
+    DEEP, FEW, KEY_BITS, LARGE_BYTES, LINE_OFFSET, MORE, NEXT_SHIFT, PAGES, SHARED, SHIFT_BITS,
+    SHIFT_MASK, STAGE, key,
 };
 use reader::{Reader, Tables};
 use std::sync::Arc;
