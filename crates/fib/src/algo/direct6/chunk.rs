@@ -117,12 +117,12 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
         }
     }
 
-    /// `STAGES` times [`STAGE`] lookups, `N` in all: what is noted on the way has room for no more, since
-    /// clearing the notes of a [`CHUNK`] would cost a batch of one stage a tenth. Random addresses mostly fall into whole /16 without routes of their
-    /// own: stages with a few exceptions look those up by themselves, after their pages have been
-    /// fetched. In other stages all go the fixed path, which serves any address. What is deep there
-    /// is finished for the whole chunk together: each loop of unknown length costs a wrongly
-    /// predicted branch at its end.
+    /// `STAGES` times [`STAGE`] lookups, `N` in all: what is noted on the way has room for no more,
+    /// since to clear it takes as long as some lookups. Random addresses mostly fall into whole /16
+    /// without routes of their own: stages with a few exceptions look those up by themselves, after
+    /// gaps have been asked and their pages fetched. In other stages all go the fixed path, which
+    /// serves any address. What is deep there is finished together: each loop of unknown length
+    /// costs a wrongly predicted branch at its end.
     #[inline(always)]
     fn chunk<C: Count, const AHEAD: bool, const STAGES: usize, const N: usize>(
         self,
