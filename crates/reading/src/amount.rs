@@ -1,6 +1,6 @@
 //! Amounts in a sentence: numbers and number words with what they are of, and how exactly they are meant.
 
-use crate::softness::softness;
+use crate::softness::{Soft, softness};
 use crate::token::{Kind, Token, listed};
 use fwdlab_sentence::clause::Sign;
 
@@ -20,23 +20,6 @@ pub(crate) enum Unit {
     Bits,
     /// Of something else, named by the word behind it; empty where nothing is.
     Count(String),
-}
-
-/// How a number is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Soft {
-    /// As it is written.
-    Exact,
-    /// About.
-    About,
-    /// At least, more than.
-    Above,
-    /// At most, less than.
-    Below,
-    /// Nearly, just under.
-    Nearly,
-    /// Just over.
-    Beyond,
 }
 
 /// A number in a sentence.
@@ -126,7 +109,7 @@ pub(crate) fn amounts(tokens: &[Token]) -> Vec<Amount> {
     share_units(&mut found, tokens);
     share_nouns(&mut found, tokens);
     for own in &mut found {
-        own.soft = softness(tokens, own);
+        own.soft = softness(tokens, own.first, own.end);
         let next = tokens.get(own.end);
         own.is_of = next.is_some_and(|token| token.is_in("of what"));
     }

@@ -13,6 +13,7 @@ mod change;
 mod counts;
 mod cue;
 mod facts;
+mod level;
 mod mention;
 mod piece;
 mod rank;

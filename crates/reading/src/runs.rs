@@ -1,12 +1,13 @@
 //! Of single runs, their spread, and the interval of a change: "the sets do not overlap", "the slowest patched run beats
 //! ...", "all five runs are above 6.4 Mpps", "the interval includes zero".
 
-use crate::amount::{Soft, Unit};
+use crate::amount::Unit;
 use crate::cue::is_negated;
 use crate::facts::{Cell, Facts};
 use crate::piece::{Piece, Quantity};
 use crate::rank;
 use crate::scope::Scope;
+use crate::softness::Soft;
 use crate::truth::{Is, Truth, judge, shown};
 
 const LOW: &str = "worst lowest slowest minimum min weakest poorest";

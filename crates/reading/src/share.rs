@@ -2,9 +2,9 @@
 
 use crate::amount::{Amount, Unit};
 use crate::facts::{Cell, Facts};
+use crate::level::{of_the_variant, reach};
 use crate::piece::Piece;
 use crate::scope::Scope;
-use crate::size::{of_the_variant, reach};
 use crate::truth::Truth;
 
 /// "88 % of the baseline", "half of what IPv6 does": what one set is of another.

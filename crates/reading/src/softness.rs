@@ -1,7 +1,23 @@
 //! How exactly a number is meant: about, more than, just under.
 
-use crate::amount::{Amount, Soft};
 use crate::token::Token;
+
+/// How a number is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Soft {
+    /// As it is written.
+    Exact,
+    /// About.
+    About,
+    /// At least, more than.
+    Above,
+    /// At most, less than.
+    Below,
+    /// Nearly, just under.
+    Nearly,
+    /// Just over.
+    Beyond,
+}
 
 /// Words that may stand between a bound and its number.
 const LIGHT: &str = "a an the some full good whole by";
@@ -106,13 +122,10 @@ const WORDS: [(&str, Soft); 37] = [
 ];
 
 /// How the number of an amount is meant, by the words around it.
-pub(crate) fn softness(tokens: &[Token], own: &Amount) -> Soft {
-    let mut end = own.first;
+pub(crate) fn softness(tokens: &[Token], first: usize, last: usize) -> Soft {
+    let mut end = first;
     // "a" of "a third" belongs to the number
-    while end > 0
-        && tokens[end - 1].is_in(LIGHT)
-        && !tokens[end - 1].is("some")
-        && end + 2 > own.first
+    while end > 0 && tokens[end - 1].is_in(LIGHT) && !tokens[end - 1].is("some") && end + 2 > first
     {
         end -= 1;
     }
@@ -120,7 +133,7 @@ pub(crate) fn softness(tokens: &[Token], own: &Amount) -> Soft {
         let from = end.checked_sub(count)?;
         Some(tokens[from..end].iter().map(|t| t.text.as_str()).collect::<Vec<_>>().join(" "))
     };
-    for place in [own.first, end] {
+    for place in [first, end] {
         for count in [4, 3, 2] {
             let found =
                 before(count, place).and_then(|text| TURNS.iter().find(|(turn, _)| *turn == text));
@@ -134,7 +147,7 @@ pub(crate) fn softness(tokens: &[Token], own: &Amount) -> Soft {
             return *soft;
         }
     }
-    let behind = |k: usize| tokens.get(own.end + k).map_or("", |token| token.text.as_str());
+    let behind = |k: usize| tokens.get(last + k).map_or("", |token| token.text.as_str());
     match (behind(0), behind(1)) {
         ("or", "so") | ("roughly" | "approximately" | "ish", _) => Soft::About,
         ("or" | "and", "more") => Soft::Above,
