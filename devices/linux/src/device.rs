@@ -319,7 +319,7 @@ impl Namespaces {
         let is_counted = settings.rps != 0 && kind == TesterKind::Live && !settings.is_embedded;
         let queues = match is_counted {
             true => queues(&change, settings.rps),
-            false => std::mem::take(&mut sent.by_port),
+            false => Ok(std::mem::take(&mut sent.by_port)),
         };
         if let Some(Tracking { refused, .. }) = tracking
             && refused > 0
@@ -340,8 +340,13 @@ impl Namespaces {
         if needs_overload {
             measured.proof.insert("device's processors".to_owned(), format!("{:x}", settings.rps));
         }
-        measured.warnings.extend(Queue::warning(&queues));
-        measured.queues = queues;
+        match queues {
+            Ok(queues) => {
+                measured.warnings.extend(Queue::warning(&queues));
+                measured.queues = queues;
+            }
+            Err(unknown) => measured.warnings.push(unknown),
+        }
         measured.proof.extend(proof);
         measured.environment.steal_share = steal;
         measured.joules = joules;
@@ -633,8 +638,9 @@ fn is_stamped(kind: TesterKind, settings: &LinuxSettings) -> bool {
 const BESIDE: f64 = 0.02;
 
 /// Frames by the processors that received them, of those to which they are spread. The counters are
-/// those of the whole machine: where they do not agree with the device's, nobody knows whose they are.
-fn queues(change: &Change, mask: u64) -> Vec<Queue> {
+/// those of the whole machine: where they do not agree with the device's, nobody knows whose they are, and
+/// what there is to say about it is the error.
+fn queues(change: &Change, mask: u64) -> Result<Vec<Queue>, String> {
     let is_in = |cpu: u32| cpu < u64::BITS && mask & 1 << cpu != 0;
     let own: Vec<Queue> = change
         .processed
@@ -643,8 +649,14 @@ fn queues(change: &Change, mask: u64) -> Vec<Queue> {
         .map(|(cpu, frames)| Queue { name: format!("cpu{cpu}"), frames: *frames })
         .collect();
     let sum = own.iter().fold(0_u64, |sum, queue| sum.saturating_add(queue.frames));
-    let is_ours = |received: u64| sum.abs_diff(received) as f64 <= BESIDE * received as f64;
-    if change.received.is_some_and(is_ours) { own } else { Vec::new() }
+    let received = change.received.unwrap_or_default();
+    if sum.abs_diff(received) as f64 <= BESIDE * received as f64 {
+        return Ok(own);
+    }
+    Err(format!(
+        "frames by processor are not known: the processors took {sum}, the device received {received}; \
+         what else is received on this machine counts there, too"
+    ))
 }
 
 /// What the device forwarded and dropped, its own router's drops included.
