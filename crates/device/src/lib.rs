@@ -16,6 +16,7 @@ mod finding;
 #[cfg(feature = "flame")]
 pub mod perf;
 pub mod pulse;
+pub mod turns;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

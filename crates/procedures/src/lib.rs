@@ -9,6 +9,7 @@
 #![deny(missing_docs)]
 
 mod bursts;
+mod counts;
 mod curve;
 mod offer;
 mod recovery;
@@ -16,6 +17,7 @@ mod search;
 mod soak;
 
 pub use bursts::{BURST_SEARCHES, Most, bursts};
+pub use counts::{CountsAt, offered};
 pub use curve::curve;
 pub use offer::{Offered, Offers, Order, Unfound};
 pub use recovery::recovery;

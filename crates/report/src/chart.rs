@@ -54,6 +54,16 @@ impl Charts {
     }
 }
 
+impl Charts {
+    /// The figures of trials with the names of their files, without an extension: `graph`, `graph-reset`.
+    pub fn named(&self) -> impl Iterator<Item = (String, &Chart)> + Clone {
+        self.figures.iter().enumerate().map(|(place, one)| match place {
+            0 => ("graph".to_owned(), one),
+            _ => (format!("graph-{}", one.metric.name()), one),
+        })
+    }
+}
+
 /// The figure of a traffic's trials that is drawn.
 pub fn figure_of(results: &Results, traffic: &str) -> Metric {
     let own = results.trials.iter().filter(|trial| trial.traffic == traffic && trial.is_ok());

@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 
 use super::build::{Build, FIGURES};
+use super::chart::Charts;
 use super::notes::Notes;
 use super::{ReportError, flame, render};
 use fwdlab_claims::Claims;
@@ -289,6 +290,8 @@ fn left_out(
     let mut names = BTreeSet::new();
     if !build.draws_pictures {
         names.extend(FIGURES.map(|name| format!("{name}.png")));
+        let charts = Charts::of(claims, results);
+        names.extend(charts.named().map(|(name, _)| format!("{name}.png")));
     }
     if !build.draws_flames {
         names.extend(flame::files(claims, &Profiles::read(&results.dir, claims)?));

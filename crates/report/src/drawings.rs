@@ -87,21 +87,19 @@ impl Drawings {
         let run_order = twice(|room| figure::run_order_in(rate, room), order, id);
         let spread = "Distribution of the rates";
         let each = charts.figures.iter().enumerate();
-        let distribution = each.clone().map(|(place, one)| {
+        let distribution = each.map(|(place, one)| {
             let id = numbered("figure-distribution", place);
             let svgs = twice(|room| figure::distribution(one, room), spread, &id);
             checked(svgs, "figure-distribution", results, &Shown::of(one))
         });
-        let rates = each.map(|(place, one)| {
-            let (title, file) = match (one.metric, place) {
-                (Metric::Own(own), 0) => (own.title(), "graph.svg".to_owned()),
-                (Metric::Own(own), _) => (own.title(), format!("graph-{}.svg", own.name())),
-                (_, 0) => ("Forwarding rates", "graph.svg".to_owned()),
-                (other, _) => ("Forwarding rates", format!("graph-{}.svg", other.name())),
+        let rates = charts.named().enumerate().map(|(place, (name, one))| {
+            let title = match one.metric {
+                Metric::Own(own) => own.title(),
+                _ => "Forwarding rates",
             };
             let svgs = bars(one, title, &numbered("figure-graph", place));
             let svg = checked(svgs, "figure-graph", results, &Shown::of(one))?;
-            Ok::<_, ReportError>(Drawn { title, file, svg })
+            Ok::<_, ReportError>(Drawn { title, file: name + ".svg", svg })
         });
         Ok(Self {
             forest: twice(|room| figure::forest_in(&forest, room), "Forest plot", "figure-forest")

@@ -187,7 +187,7 @@ fn figures(
     results: &Results,
     build: Build,
 ) -> Result<BTreeMap<String, Vec<u8>>, ReportError> {
-    let [graph, costs, plot, order, curve] = FIGURES;
+    let [_, costs, plot, order, curve] = FIGURES;
     let cost = &charts.cost;
     let forest = figure::forest(&chart::forest(claims, &charts.order));
     let curves = curves_that_decide(claims, charts);
@@ -198,11 +198,7 @@ fn figures(
         (plot.to_owned(), forest, None),
         (order.to_owned(), figure::run_order(&charts.order), Some(Shown::Figures)),
     ];
-    let bars = charts.figures.iter().enumerate().map(|(place, one)| {
-        let name =
-            if place == 0 { graph.to_owned() } else { format!("{graph}-{}", one.metric.name()) };
-        (name, figure::bars(one), Some(Shown::of(one)))
-    });
+    let bars = charts.named().map(|(name, one)| (name, figure::bars(one), Some(Shown::of(one))));
     let mut files = BTreeMap::new();
     for (name, canvas, shown) in bars.chain(costs).chain(drawn).chain(curves) {
         let svg = canvas.into_document(&claims.title, &figure::sheet(&figure::LIGHT));

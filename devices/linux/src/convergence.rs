@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use fwdlab_builtin::convergence::{Given, observe};
+use fwdlab_device::turns::{Turns, least};
 use fwdlab_device::{Request, Watch};
 use fwdlab_experiment::Converging;
 use fwdlab_port::{Pool, PortError, affinity};
@@ -15,7 +16,7 @@ use fwdlab_traffic::{AnyPathWatch, OTHER_PATH_MAC, TESTER_MACS};
 use crate::LinuxError;
 use crate::settings::TesterKind;
 use crate::setup::DEVICE;
-use crate::tester::{self, Turns, least};
+use crate::tester;
 
 /// Times that changes are made in all until the threads had their processors.
 const ATTEMPTS: usize = 3;

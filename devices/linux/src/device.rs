@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use fwdlab_device::energy::{Meter, Powercap};
 use fwdlab_device::pulse::Pulse;
+use fwdlab_device::turns::{Again, Workers, least};
 use fwdlab_device::{
     Device, DeviceError, Facts, Proof, Request, Watch, whole_machine, without_whole_machine,
 };
@@ -29,7 +30,7 @@ use crate::probe::{try_af_xdp, try_live_frames};
 use crate::settings::{LinuxSettings, RPS, TesterKind, Xdp, is_sysctl};
 use crate::setup::{self, DEVICE, RouteTables};
 use crate::streams;
-use crate::tester::{self, Again, Offering, Sent, Tester, Tracking, Workers, least};
+use crate::tester::{self, Offering, Sent, Tester, Tracking};
 use crate::tuning::Tuning;
 use fwdlab_xdp::device::{self, Input};
 use fwdlab_xdp::{Shared, word};

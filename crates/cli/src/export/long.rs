@@ -168,8 +168,9 @@ mod tests {
             let row = values.iter().find(|row| row["trial"] == id).expect("a row");
             [row["measure"].clone(), row["figure"].clone(), row["figure_unit"].clone()]
         };
-        assert_eq!(of(&results.trials[0].id), ["reset".into(), 0.005.into(), "s".into()]);
-        let none = serde_json::Value::Null;
-        assert_eq!(of(&results.trials[1].id), ["rate".into(), none.clone(), none]);
+        let wanted = serde_json::json!(["reset", 0.005, "s"]);
+        assert_eq!(serde_json::json!(of(&results.trials[0].id)), wanted);
+        let wanted = serde_json::json!(["rate", null, null]);
+        assert_eq!(serde_json::json!(of(&results.trials[1].id)), wanted);
     }
 }

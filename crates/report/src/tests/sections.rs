@@ -354,3 +354,23 @@ fn where_no_block_is_complete_the_median_is_that_of_the_measure() {
     let text = made.render(SECTIONS, Rendering::Readme);
     assert!(!text.contains("median 3"), "{text}");
 }
+
+/// Bars of "Forwarding rate" once stood under a verdict on convergence times, the worse variant the highest.
+#[test]
+fn charts_and_tables_of_a_measure_show_its_own_figure() {
+    let made = Made::of(example::with_benchmarks());
+    let drawn = &made.extras.drawings;
+    let files: BTreeSet<&str> = drawn.rates.iter().map(|own| own.file.as_str()).collect();
+    assert_eq!(files.len(), 5, "a chart for each measure: {files:?}");
+    assert!(files.contains("graph.svg"), "{files:?}");
+    for own in &drawn.rates {
+        assert!(!own.svg.contains(">Forwarding rate<"), "{}", own.title);
+        assert_ne!(own.title, "Forwarding rates");
+    }
+    let readme = made.render(SECTIONS, Rendering::Readme);
+    for file in files {
+        assert!(readme.contains(&format!("]({file})")), "{file}: {readme}");
+    }
+    assert!(readme.contains("median reset time"), "{readme}");
+    assert!(!readme.contains("median pps") && !readme.contains("median Mpps"), "{readme}");
+}

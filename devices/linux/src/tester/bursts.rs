@@ -6,16 +6,15 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use fwdlab_device::turns::{Turns, Workers, least};
 use fwdlab_port::{PortError, affinity};
 use fwdlab_procedures::bursts;
 use fwdlab_results::{Burst, TrialEnvironment};
 use fwdlab_topology::TopologyError;
 use fwdlab_traffic::BurstOutcome;
 
-use super::live::LiveTester;
-use super::loads::backlog_drops;
+use super::live::{LiveTester, backlog_drops};
 use super::offering::Offering;
-use super::turns::{Turns, Workers, least};
 use crate::LinuxError;
 
 /// The longest burst that is tried, in frames.

@@ -9,6 +9,7 @@
 //! `netif_receive`). That leaves out the way over a veth pair, a quarter of the time, most of which is
 //! no work of the device.
 
+use std::fs;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -20,13 +21,13 @@ use fwdlab_wire::udp;
 
 use super::super::headers::Headers;
 use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
-use super::loads::{Sample, backlog_drops};
 use super::sent::{Sent, attach, lay_down};
 use crate::LinuxError;
 use crate::settings::TesterKind;
 use fwdlab_device::Watch;
 use fwdlab_device::pulse::Pulse;
 use fwdlab_experiment::{Experiment, Traffic};
+use fwdlab_procedures::CountsAt;
 use fwdlab_results::{Busy, Checks, Interval};
 use fwdlab_topology::{Testbed, TopologyError, port_name};
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
@@ -72,6 +73,14 @@ pub(in super::super) struct LiveTester<'a> {
     _receiver: (Program, Map, XdpLink),
     /// So that the sender begins at once, and goes on at once after each run.
     _known: Option<XdpLink>,
+}
+
+/// What was seen of a load.
+pub(super) struct Watched {
+    /// The counters, the last time when nothing more arrived.
+    pub(super) counts: Vec<CountsAt>,
+    /// The sender's share of its processor, 0 to 1.
+    pub(super) share: Option<f64>,
 }
 
 impl<'a> LiveTester<'a> {
@@ -228,35 +237,35 @@ impl<'a> LiveTester<'a> {
         core: Option<usize>,
         (duration, look, change): (Duration, Duration, Option<(Duration, Pace)>),
         watch: &Watch<'_>,
-    ) -> Result<Option<(Vec<Sample>, Option<f64>)>, LinuxError> {
-        let (samples, _, share) = self.while_sending(testbed, core, |is_running| {
+    ) -> Result<Option<Watched>, LinuxError> {
+        let (counts, _, share) = self.while_sending(testbed, core, |is_running| {
             let goes_on = || is_running() && !watch.is_stopped();
             if !self.begins(&goes_on) {
                 return None;
             }
             let start = Instant::now();
             let mut change = change;
-            let mut samples = vec![self.sample(start)];
+            let mut counts = vec![self.sample(start)];
             while start.elapsed() < duration && goes_on() {
                 std::thread::sleep(look.min(duration.saturating_sub(start.elapsed())));
                 if let Some((_, pace)) = change.take_if(|(after, _)| start.elapsed() >= *after) {
                     pace.keep(self.shared);
                 }
-                samples.push(self.sample(start));
+                counts.push(self.sample(start));
             }
-            Some((start, samples))
+            Some((start, counts))
         })?;
-        let Some((start, mut samples)) = samples else { return Ok(None) };
+        let Some((start, mut counts)) = counts else { return Ok(None) };
         self.drain();
-        samples.push(self.sample(start));
-        Ok(Some((samples, share)))
+        counts.push(self.sample(start));
+        Ok(Some(Watched { counts, share }))
     }
 
-    fn sample(&self, start: Instant) -> Sample {
+    fn sample(&self, start: Instant) -> CountsAt {
         // What was received was sent before: in this order nothing seems to be lost that is not.
         let dropped = backlog_drops();
         let (received, sent) = (self.received(), self.sent());
-        Sample { at_ns: start.elapsed().as_nanos() as u64, sent, received, dropped }
+        CountsAt { at_ns: start.elapsed().as_nanos() as u64, sent, received, dropped }
     }
 
     /// Waits until the sender has begun; false when it does not.
@@ -410,6 +419,13 @@ impl<'a> LiveTester<'a> {
             ns(word::LATE_MOST)
         ))
     }
+}
+
+/// What the kernel says of backlogs without room; 0 where it does not say.
+pub(super) fn backlog_drops() -> u64 {
+    let text = fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
+    let second = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
+    text.lines().filter_map(second).sum()
 }
 
 /// Waits until the sender has begun: it has sent, or waits for a frame to fall due. False when it does not

@@ -3,15 +3,14 @@
 
 use std::time::Duration;
 
+use fwdlab_device::turns::{Again, Use, Workers, least};
 use fwdlab_device::{Request, Watch};
 use fwdlab_experiment::Traffic;
-use fwdlab_procedures::{Offered, Offers, Order, Unfound};
+use fwdlab_procedures::{Offered, Offers, Order, Unfound, offered};
 use fwdlab_topology::{Testbed, TopologyError};
 use fwdlab_traffic::Load;
 
-use super::live::LiveTester;
-use super::loads::offered;
-use super::turns::{Again, Use, Workers, least};
+use super::live::{LiveTester, Watched};
 use crate::LinuxError;
 use crate::settings::TesterKind;
 use fwdlab_xdp::Shared;
@@ -79,9 +78,9 @@ impl Offering<'_, '_> {
             return Err(LinuxError::Stopped);
         }
         let what = || Unfound { what: "the kernel did not begin to send".to_owned() };
-        let (samples, share) = came.ok_or_else(what)?;
+        let Watched { counts, share } = came.ok_or_else(what)?;
         let share = least(share, self.workers.share_since(&waited, duration));
-        Ok((offered(&samples, order), share))
+        Ok((offered(&counts, order), share))
     }
 
     /// What the programs of one load share.

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use fwdlab_device::turns::{Turns, Use, least};
 use fwdlab_port::PortError;
 use fwdlab_procedures::Unfound;
 use fwdlab_results::Reset;
@@ -10,7 +11,6 @@ use fwdlab_topology::Restart;
 
 use super::live::LiveTester;
 use super::offering::Offering;
-use super::turns::{Turns, Use, least};
 use crate::LinuxError;
 use crate::setup::DEVICE;
 
@@ -137,7 +137,7 @@ fn watch(
             look();
         }
         let panicked = |_| LinuxError::Thread { what: "the reset panicked".to_owned() };
-        Ok::<_, LinuxError>(changer.join().map_err(panicked)??)
+        changer.join().map_err(panicked)?
     })?;
     let before = look();
     let mut now = before;

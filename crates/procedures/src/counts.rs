@@ -1,22 +1,21 @@
 //! What came of a load, from counters that were looked at again and again.
 
-use std::fs;
-
-use fwdlab_procedures::{Offered, Order};
 use fwdlab_results::Loss;
 use fwdlab_traffic::Load;
 
+use crate::offer::{Offered, Order};
+
 /// The counters at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sample {
+pub struct CountsAt {
     /// Since the load began.
-    pub(crate) at_ns: u64,
+    pub at_ns: u64,
     /// Frames sent.
-    pub(crate) sent: u64,
+    pub sent: u64,
     /// Frames that came back.
-    pub(crate) received: u64,
+    pub received: u64,
     /// Frames for which a processor's backlog had no room.
-    pub(crate) dropped: u64,
+    pub dropped: u64,
 }
 
 /// Frames may be late by so many ns, and catch up.
@@ -24,16 +23,9 @@ const LATE_NS: f64 = 2e6;
 /// The sender hands on so many frames at once.
 const AT_ONCE: u64 = 128;
 
-/// What the kernel says of backlogs without room; 0 where it does not say.
-pub(crate) fn backlog_drops() -> u64 {
-    let text = fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
-    let second = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
-    text.lines().filter_map(second).sum()
-}
-
 /// What came of an order; the last sample is from when nothing more came.
-pub(crate) fn offered(samples: &[Sample], order: &Order) -> Offered {
-    let Some((end, inside)) = samples.split_last() else { return Offered::default() };
+pub fn offered(counts: &[CountsAt], order: &Order) -> Offered {
+    let Some((end, inside)) = counts.split_last() else { return Offered::default() };
     let (first, last) = (inside.first().copied(), inside.last().copied().unwrap_or_default());
     let first = first.unwrap_or_default();
     let pps = match order.load {
@@ -49,27 +41,27 @@ pub(crate) fn offered(samples: &[Sample], order: &Order) -> Offered {
         given_up: 0,
         still_due: AT_ONCE + (pps * LATE_NS / 1e9) as u64,
         ways: 1,
-        losses: losses(samples),
+        losses: losses(counts),
     }
 }
 
 /// When frames were lost. Sent and not received are those that were lost and those that are on their way;
 /// of the lost ones those without room in a backlog are counted at once. Of the others no more can have
 /// been lost by a time than are missing at any later one.
-fn losses(samples: &[Sample]) -> Vec<Loss> {
-    let Some(start) = samples.first() else { return Vec::new() };
-    let dropped = |at: &Sample| at.dropped.saturating_sub(start.dropped);
-    let missing = |at: &Sample| at.sent.saturating_sub(at.received);
-    let all = samples.last().map_or(0, missing);
+fn losses(counts: &[CountsAt]) -> Vec<Loss> {
+    let Some(start) = counts.first() else { return Vec::new() };
+    let dropped = |at: &CountsAt| at.dropped.saturating_sub(start.dropped);
+    let missing = |at: &CountsAt| at.sent.saturating_sub(at.received);
+    let all = counts.last().map_or(0, missing);
     let mut others: Vec<u64> =
-        samples.iter().map(|at| missing(at).saturating_sub(dropped(at))).collect();
+        counts.iter().map(|at| missing(at).saturating_sub(dropped(at))).collect();
     for at in (1..others.len()).rev() {
         others[at - 1] = others[at - 1].min(others[at]);
     }
     let lost: Vec<u64> =
-        samples.iter().zip(&others).map(|(at, others)| (dropped(at) + others).min(all)).collect();
+        counts.iter().zip(&others).map(|(at, others)| (dropped(at) + others).min(all)).collect();
     let mut losses: Vec<Loss> = Vec::new();
-    for (pair, lost) in samples.windows(2).zip(lost.windows(2)) {
+    for (pair, lost) in counts.windows(2).zip(lost.windows(2)) {
         let frames = lost[1].saturating_sub(lost[0]);
         let (at_ns, end) = (pair[0].at_ns, pair[1].at_ns);
         match losses.last_mut() {
@@ -88,14 +80,14 @@ fn losses(samples: &[Sample]) -> Vec<Loss> {
 mod tests {
     use super::*;
 
-    fn sample(at_ms: u64, sent: u64, received: u64, dropped: u64) -> Sample {
-        Sample { at_ns: at_ms * 1_000_000, sent, received, dropped }
+    fn sample(at_ms: u64, sent: u64, received: u64, dropped: u64) -> CountsAt {
+        CountsAt { at_ns: at_ms * 1_000_000, sent, received, dropped }
     }
 
     #[test]
     fn frames_on_their_way_are_not_lost_and_each_loss_has_its_time() {
         // 500 wait, 40 without room between 1 and 2 ms, 7 by rules between 3 and 4.
-        let samples = [
+        let counts = [
             sample(0, 0, 0, 100),
             sample(1, 1000, 500, 100),
             sample(2, 2000, 1460, 140),
@@ -104,17 +96,17 @@ mod tests {
             sample(9, 4000, 3953, 140),
         ];
         let ms = 1_000_000;
-        let found = losses(&samples);
+        let found = losses(&counts);
         let loss = |at, frames| Loss { at_ns: at * ms, ns: ms, frames };
         assert_eq!(found, [loss(1, 40), loss(3, 7)]);
-        let offered = offered(&samples, &Order::of(Load::Pps(1e6), 0.004));
+        let offered = offered(&counts, &Order::of(Load::Pps(1e6), 0.004));
         assert_eq!((offered.sent, offered.lost, offered.duration_ns), (4000, 47, 4 * ms));
     }
 
     #[test]
     fn drops_of_others_are_none_of_the_devices() {
-        let samples = [sample(0, 0, 0, 0), sample(1, 1000, 990, 900), sample(2, 1000, 990, 900)];
-        let frames: u64 = losses(&samples).iter().map(|loss| loss.frames).sum();
+        let counts = [sample(0, 0, 0, 0), sample(1, 1000, 990, 900), sample(2, 1000, 990, 900)];
+        let frames: u64 = losses(&counts).iter().map(|loss| loss.frames).sum();
         assert_eq!(frames, 10);
     }
 }

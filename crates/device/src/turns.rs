@@ -19,14 +19,14 @@ const LEAST_OF_LOSS: f64 = 0.97;
 
 /// How long a thread ran, and how long it waited for a processor, in ns: proc(5), `schedstat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Turns {
+pub struct Turns {
     ran_ns: u64,
     waited_ns: u64,
 }
 
 impl Turns {
     /// Of the calling thread, so far; nothing where the kernel does not say.
-    pub(crate) fn own() -> Option<Self> {
+    pub fn own() -> Option<Self> {
         Self::read(Path::new("/proc/thread-self/schedstat"))
     }
 
@@ -40,7 +40,7 @@ impl Turns {
     }
 
     /// The share of the time since then in which it ran, of that in which it could have run.
-    pub(crate) fn share_since(&self, before: &Self) -> Option<f64> {
+    pub fn share_since(&self, before: &Self) -> Option<f64> {
         let ran = self.ran_ns.checked_sub(before.ran_ns)?;
         let wanted = ran + self.waited_ns.checked_sub(before.waited_ns)?;
         (wanted > 0).then(|| ran as f64 / wanted as f64)
@@ -48,17 +48,17 @@ impl Turns {
 }
 
 /// The smaller of two shares; the one that is known.
-pub(crate) fn least(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+pub fn least(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     one.into_iter().chain(other).reduce(f64::min)
 }
 
 /// The kernel's threads that do the device's work when it is more than an interrupt may do, of some processors.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Workers(Vec<PathBuf>);
+pub struct Workers(Vec<PathBuf>);
 
 impl Workers {
     /// Of the processors of a mask; none where they cannot be seen (another process namespace).
-    pub(crate) fn of(mask: u64) -> Self {
+    pub fn of(mask: u64) -> Self {
         let is_wanted = |name: &str| {
             let number = name.trim().strip_prefix("ksoftirqd/").and_then(|n| n.parse::<u32>().ok());
             number.is_some_and(|cpu| cpu < u64::BITS && mask & 1 << cpu != 0)
@@ -71,12 +71,12 @@ impl Workers {
     }
 
     /// How long they waited for a processor so far, in ns, each.
-    pub(crate) fn waited_ns(&self) -> Vec<u64> {
+    pub fn waited_ns(&self) -> Vec<u64> {
         self.0.iter().map(|file| Turns::read(file).map_or(0, |turns| turns.waited_ns)).collect()
     }
 
     /// The share of `passed` in which none of them waited for a processor, since they had waited for `before`.
-    pub(crate) fn share_since(&self, before: &[u64], passed: Duration) -> Option<f64> {
+    pub fn share_since(&self, before: &[u64], passed: Duration) -> Option<f64> {
         let waited = self
             .waited_ns()
             .iter()
@@ -90,7 +90,7 @@ impl Workers {
 
 /// Which loads of a trial have to be offered again, and the least share that those had which count.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Again {
+pub struct Again {
     attempts: u32,
     all: u32,
     least: Option<f64>,
@@ -98,7 +98,7 @@ pub(crate) struct Again {
 
 /// What is to be done with what came of a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Use {
+pub enum Use {
     /// It counts.
     Counts,
     /// It says nothing about the device; once more.
@@ -109,13 +109,13 @@ pub(crate) enum Use {
 
 impl Again {
     /// The least share of the loads that count.
-    pub(crate) const fn least(&self) -> Option<f64> {
+    pub const fn least(&self) -> Option<f64> {
         self.least
     }
 
     /// What becomes of a load that took so long, in which tester and device had this share of their
     /// processors, and whether it lost frames.
-    pub(crate) fn judge(&mut self, share: Option<f64>, took: Duration, has_lost: bool) -> Use {
+    pub fn judge(&mut self, share: Option<f64>, took: Duration, has_lost: bool) -> Use {
         let least_share = TrialEnvironment::LEAST_CORE_SHARE;
         let wanted = if has_lost { LEAST_OF_LOSS } else { least_share };
         let is_short = took <= LONGEST;
@@ -132,7 +132,7 @@ impl Again {
     }
 
     /// Takes note of the share of something that counts.
-    pub(crate) fn note(&mut self, share: Option<f64>) {
+    pub fn note(&mut self, share: Option<f64>) {
         self.attempts = 0;
         self.least = least(self.least, share);
     }
