@@ -139,6 +139,9 @@ fn remedy(reason: &std::io::Error) -> &'static str {
             "; give a results directory, such as those that `fwdlab run` makes in results/, or a file of \
              figures"
         }
+        _ if fwdlab_guard::remedy(reason).is_some() => {
+            "; name a regular file of figures, a results directory, or - for standard input"
+        }
         _ => "",
     }
 }
