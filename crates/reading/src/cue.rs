@@ -221,6 +221,9 @@ fn of_word(tokens: &[Token], amounts: &[Amount], at: usize) -> Option<(Say, bool
         {
             down
         }
+        "saves" | "saved" | "saving" if amounts.iter().any(|own| own.unit == Unit::Time) => up,
+        "good" | "great" | "fine" if tokens.len() <= 4 => up,
+        "bad" | "poor" if tokens.len() <= 4 => down,
         "gone" if text(-1) == "are" || text(-1) == "is" => down,
         "lost" | "losing" => down,
         "on" if text(1) == "top" => up,

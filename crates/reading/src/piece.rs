@@ -90,7 +90,9 @@ fn piece(facts: &Facts, own: Vec<Token>, before: Option<&Piece>) -> Piece {
     let mut quantity = quantity(&own, &mentions);
     if let Some(before) = before {
         let is_of_all = matches!(quantity, Quantity::All | Quantity::None | Quantity::Of(..));
-        if !is_of_all && !has_other {
+        let is_left_out =
+            before.mentions.iter().any(|m| matches!(m.whom, Whom::NotPart(_) | Whom::NotFamily(_)));
+        if (!is_of_all || is_left_out) && !has_other {
             let is_it = own.first().is_some_and(|token| token.is_in("it this that"));
             scope = if mentions.is_empty() && !is_it {
                 scope.with_roles(&before.scope)
@@ -207,7 +209,7 @@ fn cuts(facts: &Facts, all: &[Token]) -> Vec<(usize, usize)> {
         }
         let is_long = own.is_mark(&[':']) && at - from > 5;
         let is_full = is_long
-            || own.is_mark(&[';', '!', '?', '—', '.'])
+            || own.is_mark(&[';', '!', '?', '—'])
             || own.is_in(TURNS)
                 && !(own.is("but") && all[at - 1].is_in("all nothing anything none"));
         let is_dash = own.is_mark(&['-', '–']) && !all[at - 1].is_number();
@@ -283,6 +285,9 @@ fn quantity(own: &[Token], mentions: &[Mention]) -> Quantity {
             "famil",
             "of",
             "firewall",
+            "scenario",
+            "setup",
+            "ups",
             "release",
             "kernel",
             "setting",
@@ -296,7 +301,10 @@ fn quantity(own: &[Token], mentions: &[Mention]) -> Quantity {
         if let Some(k) = number.filter(|k| *k < 20.0) {
             let mut next = at + 1;
             let is_out = text(next) == "out" || text(next) == "of" || text(next) == "in";
-            while matches!(text(next), "out" | "of" | "the" | "in" | "all" | "these") {
+            while matches!(
+                text(next),
+                "out" | "of" | "the" | "in" | "all" | "these" | "our" | "my" | "those" | "your"
+            ) {
                 next += 1;
             }
             let all = crate::amount::number_word(text(next)).or_else(|| text(next).parse().ok());
@@ -332,6 +340,7 @@ fn quantity(own: &[Token], mentions: &[Mention]) -> Quantity {
                     Quantity::All
                 };
             }
+            "not" if text(at + 1) == "one" && text(at + 2) == "of" => return Quantity::None,
             "neither" => return Quantity::None,
             "nowhere" => return Quantity::None,
             "none" if text(at + 1) == "of" => return Quantity::None,

@@ -16,10 +16,35 @@ const HIGH: &str = "best highest fastest maximum max peak strongest";
 /// What is said of runs, spreads and intervals; `None` where nothing is.
 pub(crate) fn check(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth> {
     overlap(facts, piece)
+        .or_else(|| against_noise(facts, piece))
         .or_else(|| interval(facts, piece, read))
         .or_else(|| extremes(facts, piece, read))
         .or_else(|| every_run(facts, piece, read))
         .or_else(|| spreads(facts, piece))
+}
+
+/// "The uncertainty is larger than the difference itself": whether a change is told from what the runs vary by.
+fn against_noise(facts: &Facts, piece: &Piece) -> Option<Truth> {
+    const NOISE: &str = "uncertainty error noise half-width width margin uncertainties errors";
+    const MORE: &str = "larger bigger exceeds exceed greater dwarfs swamps covers higher wider above outside beyond";
+    const LESS: &str = "smaller less below under inside within lower";
+    let at = |list: &str| piece.tokens.iter().position(|t| t.is_in(list));
+    let (noise, change) = (at(NOISE)?, piece.cues.iter().find(|cue| cue.is_noun)?.at);
+    let between = |list: &str| {
+        let (from, to) = (noise.min(change), noise.max(change));
+        piece.tokens[from..to].iter().any(|t| t.is_in(list))
+    };
+    let is_more = match (between(MORE), between(LESS)) {
+        (true, false) => true,
+        (false, true) => false,
+        _ => return None,
+    };
+    let verb = piece.tokens.iter().position(|t| t.is_in(MORE) || t.is_in(LESS))?;
+    let is_proven = ((noise < change) != is_more) != is_negated(&piece.tokens, verb);
+    let changes = piece.scope.changes(facts);
+    let is: Vec<Is> =
+        changes.iter().map(|change| Is::from(change.is_proven == is_proven)).collect();
+    Some(judge(piece.quantity, false, &is, || shown(facts, &changes)))
 }
 
 /// "The two sets do not overlap", "ranges are disjoint".
@@ -114,6 +139,18 @@ fn interval(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
                     let low = if is_signed { low.abs() } else { low };
                     near(own.low, low, own.step) && near(own.high, high, own.step)
                         || near(own.low, high, own.step) && near(own.high, low, own.step)
+                }
+                [one] if matches!(piece.amounts[*one].soft, Soft::Above | Soft::Below) => {
+                    let own = &piece.amounts[*one];
+                    let is_denied = is_negated(&piece.tokens, own.first)
+                        && piece
+                            .has("larger bigger higher more above over smaller lower less below");
+                    let (low, high) = if high < 0.0 { (-high, -low) } else { (low, high) };
+                    if (own.soft == Soft::Above) == is_denied {
+                        high <= own.low
+                    } else {
+                        low >= own.low
+                    }
                 }
                 [one] => {
                     let own = &piece.amounts[*one];
