@@ -609,7 +609,7 @@ fn share_units(found: &mut [Amount], tokens: &[Token]) {
         let (own, next) = (&found[at], &found[at + 1]);
         let Unit::Count(noun) = &own.unit else { continue };
         let between = tokens.get(own.end..next.first).unwrap_or_default();
-        const JOINTS: &str = "to and or against vs versus from than instead";
+        const JOINTS: &str = "to and or against vs versus from than instead up down";
         let is_joined = between.len() <= 2
             && between.iter().all(|t| {
                 t.is_in(JOINTS) || t.is("of") || t.is_mark(&['→', '/', ',', '-', '–', '.'])

@@ -5,6 +5,7 @@ use crate::cue::{Cue, cues, is_negation};
 use crate::facts::Facts;
 use crate::mention::{Mention, Whom, mentions};
 use crate::scope::Scope;
+use crate::softness::Soft;
 use crate::token::{Token, tokens};
 
 /// Over how many of what it may mean a claim is said to hold.
@@ -81,6 +82,9 @@ fn piece(facts: &Facts, own: Vec<Token>, before: Option<&Piece>) -> Piece {
         };
         !(matches!(amount.unit, Unit::Count(_)) && mentions.iter().any(is_name))
     });
+    if let Some(before) = before {
+        share_unit(&mut amounts, before);
+    }
     let mut cues = cues(&own, &amounts);
     if let Some(before) = before {
         resolve_others(facts, &mut mentions, before);
@@ -149,6 +153,25 @@ fn is_silent(own: &[Token], mentions: &[Mention]) -> bool {
         || has("would") && mentions.is_empty()
 }
 
+/// "... 2.67 Mpps, and none exceeded 2.53": a decimal without a unit has that of the piece before.
+fn share_unit(amounts: &mut [Amount], before: &Piece) {
+    let Some(last) = before.amounts.iter().rfind(|own| own.unit == Unit::Rate) else { return };
+    let written = before.tokens[last.first].text.replace(',', "").parse::<f64>();
+    let Some(scale) = written.ok().filter(|own| *own > 0.0).map(|own| last.low / own) else {
+        return;
+    };
+    for own in amounts.iter_mut().filter(|own| matches!(own.unit, Unit::Count(_)) && own.step < 1.0)
+    {
+        let ratio = own.low * scale / last.low;
+        if (0.2..5.0).contains(&ratio) {
+            own.low *= scale;
+            own.high *= scale;
+            own.step *= scale;
+            own.unit = Unit::Rate;
+        }
+    }
+}
+
 /// "The other machine": the one that was not named before.
 fn resolve_others(facts: &Facts, mentions: &mut [Mention], before: &Piece) {
     for mention in mentions {
@@ -180,7 +203,8 @@ fn cuts(facts: &Facts, all: &[Token]) -> Vec<(usize, usize)> {
     let says = |from: usize, to: usize| {
         let own = &all[from..to];
         let amounts = amounts(own);
-        let has_result = amounts.iter().any(|a| !matches!(a.unit, Unit::Count(_)));
+        let is_bound = |a: &Amount| a.step < 1.0 && matches!(a.soft, Soft::Above | Soft::Below);
+        let has_result = amounts.iter().any(|a| !matches!(a.unit, Unit::Count(_)) || is_bound(a));
         has_result || !cues(own, &amounts).is_empty()
     };
     let names = |from: usize, to: usize| !mentions(facts, &all[from..to]).is_empty();
@@ -308,6 +332,9 @@ fn quantity(own: &[Token], mentions: &[Mention]) -> Quantity {
                 next += 1;
             }
             let all = crate::amount::number_word(text(next)).or_else(|| text(next).parse().ok());
+            if k == 1.0 && at > 0 && text(at - 1) == "not" {
+                return Quantity::None;
+            }
             if let Some(n) = all.filter(|n| is_out && *n >= k && *n < 20.0) {
                 let noun = (next + 1..next + 3)
                     .map(text)
@@ -369,7 +396,15 @@ fn quantity(own: &[Token], mentions: &[Mention]) -> Quantity {
                                 && ((at..at + 4).contains(&m.at)
                                     || matches!(
                                         text(at + 1),
-                                        "one" | "family" | "machine" | "box"
+                                        "one"
+                                            | "family"
+                                            | "machine"
+                                            | "box"
+                                            | "test"
+                                            | "case"
+                                            | "set"
+                                            | "scenario"
+                                            | "comparison"
                                     )))
                 });
                 if near {

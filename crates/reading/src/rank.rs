@@ -502,7 +502,9 @@ pub(crate) fn gap(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option
         .amounts
         .iter()
         .enumerate()
-        .filter(|(_, a)| matches!(a.unit, Unit::Rate | Unit::Percent | Unit::Factor))
+        .filter(|(_, a)| {
+            a.first > place && matches!(a.unit, Unit::Rate | Unit::Percent | Unit::Factor)
+        })
         .collect();
     for part in parts {
         let of = |role: usize| -> Option<(f64, f64)> {

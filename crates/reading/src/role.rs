@@ -210,7 +210,7 @@ pub(crate) fn role_of(piece: &Piece, own: &Amount) -> Role {
     const BY: &str = "by lost lose loses losing gain gains gained gaining costs cost saves save saved plus \
     minus adds extra additional of win wins shaves takes took drops grows back threw thrown";
     const BEHIND: &str = "more less fewer faster slower quicker extra additional on better worse gain loss higher \
-    lower drop increase improvement cheaper dearer missing away saved lost gone wasted shaved worth";
+    lower drop increase improvement cheaper dearer missing away saved lost gone wasted shaved worth longer shorter";
     let is_moving_verb = piece
         .cues
         .iter()

@@ -192,6 +192,13 @@ fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
     }
     let is_end = |at: &usize| piece.tokens[*at].is_in(LOW) || piece.tokens[*at].is_in(HIGH);
     let ends: Vec<usize> = (0..piece.tokens.len()).filter(is_end).collect();
+    // "every patched run beats the fastest stock one": its slowest does
+    let every = piece.tokens.iter().position(|t| t.is_in("every each all both"));
+    let every = every.filter(|_| piece.quantity == Quantity::All && piece.has("run runs one ones"));
+    let ends: Vec<usize> = match (ends.as_slice(), every) {
+        ([last], Some(first)) if first < *last => vec![first, *last],
+        _ => ends,
+    };
     let [one, other] = ends.as_slice() else { return None };
     let cut = {
         // what is named before the second end, but behind the words between, belongs to it

@@ -46,7 +46,8 @@ fn pairs(facts: &Facts, piece: &Piece, read: &[usize], found: &mut Vec<Truth>) -
         let is_back = has("from");
         let is_instead =
             between.iter().zip(between.iter().skip(1)).any(|(a, b)| a.is("instead") && b.is("of"));
-        let is_to = has("to") || is_arrow;
+        let is_used = between.windows(2).any(|two| two[0].is("used") && two[1].is("to"));
+        let is_to = has("to") && !is_used || is_arrow;
         if !(is_to || is_instead || is_back) || between.len() > 9 {
             continue;
         }
@@ -217,7 +218,11 @@ fn one(facts: &Facts, piece: &Piece, own: &Amount) -> Option<Truth> {
             }
             // "with the patch, IPv6 is 5.7 % slower": than the other family, it may be
             let is_compared = piece.has("slower faster quicker") && is_apart(facts, own, &scope)
-                || facts.is_of_topics && is_of_a_topic(facts, own, &scope);
+                || facts.is_of_topics
+                    && piece.has(
+                        "turning loading enabling going adding putting costs cost takes take than",
+                    )
+                    && is_of_a_topic(facts, own, &scope);
             // the same figure in another role: a person has to look
             let is_other = is_compared
                 || match role {
