@@ -360,9 +360,8 @@ fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> 
     let base = || Some(BTreeSet::from([0]));
     let variants = || (widest == 2).then(|| BTreeSet::from([1]));
     let is_absent = |k: isize| {
-        matches!(text(k - 1), "without" | "no" | "w/o")
-            || matches!(text(k - 2), "without" | "no")
-                && matches!(text(k - 1), "the" | "this" | "any")
+        matches!(text(k - 1), "without" | "w/o")
+            || matches!(text(k - 2), "without") && matches!(text(k - 1), "the" | "this" | "any")
     };
     let is_shared = |word: &str| {
         let word = folded(word);

@@ -263,6 +263,13 @@ fn pivots(piece: &Piece) -> Vec<(usize, Option<Sign>)> {
         } else if own.is("ahead") && next == "of" {
             found.push((at, Some(Sign::Up)));
         }
+        // "three times the IPv6 loss"
+        let is_times = own.is("the")
+            && is_named
+            && piece.amounts.iter().any(|amount| amount.end == at && amount.unit == Unit::Factor);
+        if is_times {
+            found.push((at, None));
+        }
         let is_than =
             own.is_in(BETWEEN) && (!is_before_amount || is_named) && !(own.is("what") && at == 0);
         let is_over = own.is("over") && piece.named(at + 1, at + 4).is_empty();

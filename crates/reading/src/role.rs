@@ -75,7 +75,11 @@ pub(crate) fn scope_at(facts: &Facts, piece: &Piece, own: &Amount) -> Scope {
         && at > piece.amounts[0].end
         && role_of(piece, own) == Role::Level
     {
-        let far = |other: &Amount| at.abs_diff(other.first).min(at.abs_diff(other.end));
+        // what a word leads to is nearer than what it follows
+        let far = |other: &Amount| match other.first > at {
+            true => (other.first - at).saturating_sub(2),
+            false => at - other.end.min(at),
+        };
         let others = piece.amounts.iter().filter(|other| other.unit == own.unit);
         let is_nearest = others.map(far).all(|other| far(own) <= other);
         let rest = || (0..2).filter(|role| !roles.contains(role)).collect();

@@ -197,6 +197,11 @@ fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
     let every = every.filter(|_| piece.quantity == Quantity::All && piece.has("run runs one ones"));
     let ends: Vec<usize> = match (ends.as_slice(), every) {
         ([last], Some(first)) if first < *last => vec![first, *last],
+        ([], Some(first)) => {
+            let next = (first + 1..piece.tokens.len())
+                .find(|at| piece.tokens[*at].is_in("every each any all"));
+            next.map_or_else(Vec::new, |next| vec![first, next])
+        }
         _ => ends,
     };
     let [one, other] = ends.as_slice() else { return None };
@@ -228,8 +233,15 @@ fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
     if last.is_empty() && first.roles.is_none() {
         return None;
     }
-    let value =
-        |cell: &Cell, at: usize| if piece.tokens[at].is_in(LOW) { cell.min() } else { cell.max() };
+    let is_above_said =
+        piece.has("beats beat above faster quicker higher better exceeds tops outruns ahead");
+    // "every run" is above when its slowest is; of those that it is above, when their fastest is below
+    let value = |cell: &Cell, at: usize| match () {
+        () if piece.tokens[at].is_in(LOW) => cell.min(),
+        () if piece.tokens[at].is_in(HIGH) => cell.max(),
+        () if (at == *one) == is_above_said => cell.min(),
+        () => cell.max(),
+    };
     let has = |list: &str| piece.tokens[*one..].iter().any(|t| t.is_in(list));
     let is_above =
         has("beats beat above faster quicker higher better exceeds tops outruns ahead over \
