@@ -13,20 +13,14 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::build::{Builder, bits_of, first_of};
-use super::layout::{KEY_BITS, MORE, SHIFT_BITS, key};
+use super::layout::{GAP_WORDS, GROUP_BITS, KEY_BITS, MORE, SHIFT_BITS, key};
 use super::reader::Reader;
 use crate::algo::slab::Full;
 
-/// Entries of a group, as bits of their number.
-const GROUP_BITS: u32 = 3;
-/// Words of the bits of a page.
-const BIT_WORDS: usize = 1 << (KEY_BITS - GROUP_BITS) >> 6;
-/// Where the usual nexthop follows them, in 32-bit numbers.
-const USUAL: u32 = 2 * BIT_WORDS as u32;
+/// Where the usual nexthop follows the bits, in 32-bit numbers.
+const USUAL: u32 = 2 * GAP_WORDS as u32;
 /// Words of the bits and the nexthop.
-const WORDS: usize = BIT_WORDS + 1;
-/// Words at the start of all records that stay 0: bits of pages without gaps.
-pub(super) const NO_GAPS: usize = BIT_WORDS;
+const WORDS: usize = GAP_WORDS + 1;
 
 impl<const WIDE: bool> Reader<'_, WIDE> {
     /// The usual nexthop of a page, if an address is in one of its gaps; `whole` is what the first look

@@ -12,6 +12,12 @@ pub(super) const SHIFT_BITS: u32 = 5;
 
 pub(super) const SHIFT_MASK: u32 = (1 << SHIFT_BITS) - 1;
 
+/// Entries of a page that share a bit of its gaps, as bits of their number.
+pub(super) const GROUP_BITS: u32 = 3;
+
+/// Words of the bits of a page.
+pub(super) const GAP_WORDS: usize = 1 << (KEY_BITS - GROUP_BITS) >> 6;
+
 /// A shift that leaves nothing of a key: tables of one entry.
 pub(super) const KEY_BITS: u32 = 16;
 
