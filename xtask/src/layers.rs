@@ -31,6 +31,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("fwdlab-agent", 4),
     ("fwdlab-procedures", 4),
     ("fwdlab-evidence", 4),
+    ("fwdlab-reading", 4),
     ("fwdlab-compare", 5),
     ("fwdlab-profiles", 5),
     ("fwdlab-verify", 5),

@@ -50,27 +50,39 @@ pub fn ratio(
     Ok(median(&ratios))
 }
 
-/// Bisects: `measure` compares the state of an index with the good end, `said` hears each
-/// measurement.
+/// Comparisons in a row of which nothing came, after which a state is given up.
+const LOST: usize = 5;
+
+/// Bisects: `measure` compares the state of an index with the good end, and is asked again where nothing came of
+/// it (`None`); `said` hears each measurement.
 ///
 /// # Errors
-/// Those of `measure`, and when the journal cannot be written.
+/// Those of `measure`, when nothing comes of [`LOST`] comparisons of a state in a row, and when the journal
+/// cannot be written. What was measured stays in the journal.
 pub fn bisect<E: From<BisectError>>(
     journal: &mut Journal,
     terms: Terms,
-    mut measure: impl FnMut(usize) -> Result<f64, E>,
+    mut measure: impl FnMut(usize) -> Result<Option<f64>, E>,
     mut said: impl FnMut(&BisectStep),
 ) -> Result<Answer, E> {
     let mut bisection = Bisection::new(journal.header().chain.len(), terms);
     for earlier in journal.measured() {
         bisection.take(earlier.state, earlier.ratio);
     }
+    let mut lost = 0;
     loop {
         match bisection.next() {
             Next::Answer(answer) => return Ok(answer),
             Next::Measure(state) => {
-                let ratio = measure(state)?;
                 let name = journal.header().chain[state].clone();
+                let Some(ratio) = measure(state)? else {
+                    lost += 1;
+                    if lost == LOST {
+                        return Err(BisectError::Lost { state: name, tries: LOST }.into());
+                    }
+                    continue;
+                };
+                lost = 0;
                 let measured = BisectStep { state, name, ratio };
                 journal.add(&measured)?;
                 said(&measured);

@@ -441,6 +441,9 @@ fn what_is_no_kernel_or_not_all_of_it_is_named_before_anything_boots() {
     let whole = fs::read(images.join("kernel")).expect("a kernel");
     let mut hole = whole.clone();
     hole[0x20_0000..0x21_0000].fill(0);
+    // A sector of a disk, which lies anywhere in a page.
+    let mut sector = whole.clone();
+    sector[0x20_0a00..0x20_0c00].fill(0);
     let program = fs::read("/proc/self/exe").expect("this program");
     for (bytes, part) in [
         (b"".as_slice(), "is no kernel: it is empty"),
@@ -448,6 +451,7 @@ fn what_is_no_kernel_or_not_all_of_it_is_named_before_anything_boots() {
         (&program, "is no kernel: it is a program"),
         (&whole[..5_000_000], "is cut short: it has 5000000 bytes of "),
         (&hole, "is damaged: 65536 bytes of its code, from 2097152 on, are zero"),
+        (&sector, "is damaged: 512 bytes of its code, from 2099712 on, are zero"),
     ] {
         let said = refused_at(&images, &[("odd", bytes)], "kernel = \"odd\"", "\"odd\"");
         assert!(said.contains("odd ") && said.contains(part), "{said}");

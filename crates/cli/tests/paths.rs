@@ -151,7 +151,7 @@ fn wrong_arguments_get_the_right_remedy() {
         (&["run", "short.toml", "--lbocks", "3"], "a similar argument exists: '--blocks'"),
         (&["run", "short.toml", "--fail-on", "sloer"], "a similar value exists: 'slower'"),
         (&["run", "short.toml", "--blocks", "0"], "write blocks = 8"),
-        (&["run", "short.toml", "--duration", "2"], "write a number and ms, s or m"),
+        (&["run", "short.toml", "--duration", "2"], "write a number and ms, s, m or h"),
         (&["run", "short.toml", "--seed", "x"], "wanted a whole number from 0"),
         (&["run", "short.toml", "--seed", "-1"], "wanted a whole number from 0"),
         (&["run", "short.toml", "--blocks", "-3"], "write blocks = 8"),

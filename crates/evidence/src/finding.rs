@@ -82,6 +82,8 @@ rules! {
     OwnJournal = "own-journal", "a file of an fwdlab results directory does not say what its journal gives";
     /// Notes in our own results directories.
     OwnNotes = "own-notes", "a number in the notes of an fwdlab results directory is none of its report";
+    /// All readings of a sentence.
+    ClaimReading = "claim-reading", "a sentence read as a whole is so in none of its readings";
     /// Rounding of a claim.
     ClaimRounding = "claim-rounding", "a number in a sentence is cut instead of rounded";
     /// A claim of a difference that is not proven.

@@ -50,7 +50,7 @@ pub fn duration_up_to(
         return Err(Complaint::new(
             format!("{text:?} is no time"),
             wanted(),
-            "write a number and ms, s or m",
+            "write a number and ms, s, m or h",
         ));
     };
     Duration::try_from_secs_f64(seconds)

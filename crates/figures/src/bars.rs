@@ -4,7 +4,7 @@
 use crate::canvas::{Anchor, CHARACTER, Canvas, Point, TrialMark, at};
 use crate::scale::{Scale, decimals, step, ticks};
 use crate::text_table::wrap;
-use crate::{ARROW, Chart, LineRate, Room, Series, TrafficSeries, caption, legend, unit};
+use crate::{ARROW, Chart, LineRate, Room, Series, TrafficSeries, caption, legend, title, unit};
 use fwdlab_results::Measure;
 use fwdlab_results::Metric;
 use fwdlab_results::units;
@@ -191,10 +191,11 @@ pub fn bars_in(chart: &Chart, room: Room) -> Canvas {
     let height = layout.bottom + 52.0 + room;
     let mut canvas = Canvas::new(layout.width, height);
     let what = match chart.metric {
-        Metric::Cost => "Device cost per frame",
-        _ => "Forwarding rate",
+        Metric::Cost => "Device cost per frame".to_owned(),
+        Metric::Own(_) => title(chart.metric),
+        Metric::Rate => "Forwarding rate".to_owned(),
     };
-    canvas.text("title", Anchor::Start, at(16.0, 27.0), what);
+    canvas.text("title", Anchor::Start, at(16.0, 27.0), &what);
     for (k, line) in layout.title.iter().enumerate() {
         canvas.text("faint", Anchor::Start, at(16.0, 45.0 + TITLE_LINE * k as f64), line);
     }
@@ -228,13 +229,14 @@ fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
         canvas.text("faint", Anchor::End, at(LEFT - 8.0, y + 4.0), &label);
     }
     let (_, unit) = unit((chart.metric, chart.tick), chart.reach().max(layout.unit));
+    let own = title(chart.metric);
     let what = match (chart.metric, chart.measure) {
         (Metric::Cost, _) => "Device cost",
+        (Metric::Own(_), _) => &own,
         (_, Measure::Mrr) => "Maximum receive rate",
         (_, Measure::Ndr) => "Non-drop rate",
         (_, Measure::Pdr) => "Partial drop rate",
         (_, Measure::Throughput) => "Throughput",
-        // Those with a figure of their own show what was forwarded beside it.
         _ => "Forwarding rate",
     };
     let label = format!("{what} ({unit})");

@@ -12,6 +12,7 @@ mod extremes;
 mod families;
 mod held;
 mod intervals;
+mod known;
 mod machines;
 mod meant;
 mod most;
@@ -19,6 +20,7 @@ mod moves;
 mod named;
 mod nowhere;
 mod percent;
+mod reread;
 mod scaling;
 mod sections;
 mod stands;
@@ -40,8 +42,10 @@ pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     tables::check(around, findings);
     let topics = Topics::of(around);
     let machines = Machines::of(around);
+    let known = reread::Known::of(around);
     for item in around.page.items.iter().filter(|item| item.kind != ItemKind::Row) {
         let clauses = clauses(&item.text);
+        let mut all = Vec::new();
         for (index, clause) in clauses.iter().enumerate() {
             let doubt = Doubt::of(&clause.text, &item.text[clause.offset + clause.text.len()..]);
             if doubt == Some(Doubt::Silent) {
@@ -55,7 +59,8 @@ pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
             if said.is_empty() && doubt.is_none() {
                 nowhere::check(around, item, clause, &mut said);
             }
-            findings.extend(if doubt.is_some() { said.doubted() } else { said });
+            all.push((clause, if doubt.is_some() { said.doubted() } else { said }));
         }
+        known.check(around, item, all, findings);
     }
 }

@@ -168,7 +168,7 @@ impl<'a> Machines<'a> {
 }
 
 /// Whether the last line above a block that names a machine leads to another one.
-fn is_of_the_other(around: &Surroundings<'_>, block: usize) -> bool {
+pub(crate) fn is_of_the_other(around: &Surroundings<'_>, block: usize) -> bool {
     let first = around.page.blocks[block].first_line;
     let is_label = |item: &&Item| {
         item.line < first && (item.kind == ItemKind::Heading || item.is_announcement())

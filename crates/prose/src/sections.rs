@@ -18,6 +18,8 @@ pub(crate) struct Section {
     names: BTreeSet<String>,
     /// `A` of "Machine A".
     letter: Option<String>,
+    /// What stands above its blocks, a line each.
+    pub(crate) above: String,
 }
 
 /// The parts of a page whose blocks repeat; one where none does.
@@ -58,11 +60,12 @@ fn above<'a>(around: &Surroundings<'a>, section: &Section, after: usize) -> Vec<
 fn name(around: &Surroundings<'_>, all: &mut [Section]) {
     let mut after = 0;
     let mut named: Vec<(BTreeSet<String>, Option<String>)> = Vec::new();
-    for section in all.iter() {
+    for section in all.iter_mut() {
         let items = above(around, section, after);
         let texts = items.iter().map(|item| item.text.as_str());
         let names = texts.clone().flat_map(proper).collect();
-        named.push((names, texts.filter_map(letter).next()));
+        named.push((names, texts.clone().filter_map(letter).next()));
+        section.above = texts.collect::<Vec<_>>().join("\n");
         after = section.blocks.last().map_or(0, |block| around.page.blocks[*block].last_line);
     }
     let legends = around.sets.iter().flatten().map(|set| set.set.legend.to_lowercase());
@@ -129,6 +132,11 @@ fn letter(text: &str) -> Option<String> {
 }
 
 impl Section {
+    /// Its names in lower case, and its letter.
+    pub(crate) fn names(&self) -> (&BTreeSet<String>, Option<&String>) {
+        (&self.names, self.letter.as_ref())
+    }
+
     /// Whether some words, as they are written, name it.
     fn is_named(&self, words: &[&str]) -> bool {
         let is_name = |word: &&str| {

@@ -26,10 +26,10 @@ use crate::host;
 use crate::loads;
 use crate::object::Object;
 use crate::probe::{try_af_xdp, try_live_frames};
-use crate::settings::{LinuxSettings, TesterKind, Xdp, is_sysctl};
+use crate::settings::{LinuxSettings, RPS, TesterKind, Xdp, is_sysctl};
 use crate::setup::{self, DEVICE, RouteTables};
 use crate::streams;
-use crate::tester::{self, Offering, Sent, Tester, Tracking};
+use crate::tester::{self, Again, Offering, Sent, Tester, Tracking, Workers, least};
 use crate::tuning::Tuning;
 use fwdlab_xdp::device::{self, Input};
 use fwdlab_xdp::{Shared, word};
@@ -86,6 +86,7 @@ impl Namespaces {
     pub(super) fn new(experiment: Arc<Experiment>, is_veth: bool) -> Result<Self, LinuxError> {
         let concerns_input = is_input_measured(&experiment, is_veth)?;
         tester::check_sessions(&experiment)?;
+        streams::check(&experiment)?;
         let mut testbed = Testbed::new()?;
         let mut probe = Topology::default();
         probe.namespace(DEVICE);
@@ -233,17 +234,28 @@ impl Namespaces {
         }
         let kind = self.kind(request.traffic, &settings);
         let (mut search, mut benchmark, mut found) = (None, None, request.traffic.load);
+        // What the measure was taken with counts, too, not the frames after it alone.
+        let mut core_share = None;
         if needs_overload {
             let shared = shared_map()?;
             let _input = self.attach_input(request.experiment, &settings, &shared)?;
             self.tuning.place(&self.testbed, &settings)?;
-            let mut bench =
-                Offering { testbed: &mut self.testbed, request, core: self.core, watch };
+            let mut bench = Offering {
+                testbed: &mut self.testbed,
+                request,
+                core: self.core,
+                watch,
+                workers: Workers::of(settings.rps),
+                again: Again::default(),
+            };
             (search, benchmark, found) = loads::measure(&mut bench, request)?;
+            core_share = bench.again.least();
         } else if request.traffic.measure == Measure::Convergence {
             let socket = socket_of(kind);
             let place = (socket, self.core);
-            benchmark = convergence::measure(&mut self.testbed, request, place, watch)?;
+            let own = convergence::measure(&mut self.testbed, request, place, watch)?;
+            core_share = own.as_ref().and_then(|own| own.device_share);
+            benchmark = own.map(Benchmark::Convergence);
         }
         let traffic = Traffic { load: found, ..request.traffic.clone() };
         let request = &Request { traffic: &traffic, ..*request };
@@ -307,7 +319,7 @@ impl Namespaces {
         let is_counted = settings.rps != 0 && kind == TesterKind::Live && !settings.is_embedded;
         let queues = match is_counted {
             true => queues(&change, settings.rps),
-            false => std::mem::take(&mut sent.by_port),
+            false => Ok(std::mem::take(&mut sent.by_port)),
         };
         if let Some(Tracking { refused, .. }) = tracking
             && refused > 0
@@ -324,11 +336,17 @@ impl Namespaces {
         }
         measured.benchmark = measured.benchmark.or(benchmark);
         measured.search = search;
+        measured.environment.core_share = least(measured.environment.core_share, core_share);
         if needs_overload {
             measured.proof.insert("device's processors".to_owned(), format!("{:x}", settings.rps));
         }
-        measured.warnings.extend(Queue::warning(&queues));
-        measured.queues = queues;
+        match queues {
+            Ok(queues) => {
+                measured.warnings.extend(Queue::warning(&queues));
+                measured.queues = queues;
+            }
+            Err(unknown) => measured.warnings.push(unknown),
+        }
         measured.proof.extend(proof);
         measured.environment.steal_share = steal;
         measured.joules = joules;
@@ -551,9 +569,32 @@ fn is_input_measured(experiment: &Experiment, is_veth: bool) -> Result<bool, Lin
             );
             return Err(LinuxError::Setup { what });
         }
+        if let Some(text) = variant.set.get(RPS)
+            && names_absent(settings.rps, &possible_cores())
+        {
+            let place = setup::place_of(experiment, RPS, text);
+            let what = format!(
+                "{place}: variant {}: rps = {text:?} names processors that are not there; this machine has {}",
+                variant.name,
+                possible_cores()
+            );
+            return Err(LinuxError::Setup { what });
+        }
         is_measured |= concerns_input;
     }
     Ok(is_measured)
+}
+
+/// The processors that this machine may have, as the kernel says it: `0-1`.
+fn possible_cores() -> String {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
+    text.trim().to_owned()
+}
+
+/// Whether a mask has processors beyond the last one that is possible.
+fn names_absent(mask: u64, possible: &str) -> bool {
+    let last = possible.rsplit(['-', ',']).next().and_then(|last| last.parse::<u32>().ok());
+    last.is_some_and(|last| last < u64::BITS - 1 && mask >> (last + 1) != 0)
 }
 
 /// What is known about the device's cost.
@@ -597,8 +638,9 @@ fn is_stamped(kind: TesterKind, settings: &LinuxSettings) -> bool {
 const BESIDE: f64 = 0.02;
 
 /// Frames by the processors that received them, of those to which they are spread. The counters are
-/// those of the whole machine: where they do not agree with the device's, nobody knows whose they are.
-fn queues(change: &Change, mask: u64) -> Vec<Queue> {
+/// those of the whole machine: where they do not agree with the device's, nobody knows whose they are, and
+/// what there is to say about it is the error.
+fn queues(change: &Change, mask: u64) -> Result<Vec<Queue>, String> {
     let is_in = |cpu: u32| cpu < u64::BITS && mask & 1 << cpu != 0;
     let own: Vec<Queue> = change
         .processed
@@ -607,8 +649,14 @@ fn queues(change: &Change, mask: u64) -> Vec<Queue> {
         .map(|(cpu, frames)| Queue { name: format!("cpu{cpu}"), frames: *frames })
         .collect();
     let sum = own.iter().fold(0_u64, |sum, queue| sum.saturating_add(queue.frames));
-    let is_ours = |received: u64| sum.abs_diff(received) as f64 <= BESIDE * received as f64;
-    if change.received.is_some_and(is_ours) { own } else { Vec::new() }
+    let received = change.received.unwrap_or_default();
+    if sum.abs_diff(received) as f64 <= BESIDE * received as f64 {
+        return Ok(own);
+    }
+    Err(format!(
+        "frames by processor are not known: the processors took {sum}, the device received {received}; \
+         what else is received on this machine counts there, too"
+    ))
 }
 
 /// What the device forwarded and dropped, its own router's drops included.

@@ -22,7 +22,7 @@ fn what_another_block_says_too_is_asked_about() {
 fn questions_and_other_measures_claim_nothing() {
     assert_eq!(said("Is IPv6 faster?"), []);
     assert_eq!(said("The temperature of IPv6 runs was higher."), []);
-    assert_eq!(said("IPv6 might be faster."), [(Rule::ClaimSign, Severity::Check)]);
+    assert_eq!(said("IPv6 might be faster."), [(Rule::ClaimReading, Severity::Check)]);
 }
 
 #[test]
@@ -36,9 +36,10 @@ fn a_difference_that_is_not_there_is_claimed_by_no_direction_either() {
 }
 
 #[test]
-fn a_number_that_no_set_gives_is_asked_about() {
-    assert_eq!(said("IPv6 users see 43 % there."), [(Rule::ClaimSize, Severity::Check)]);
+fn a_number_that_no_set_gives_is_wrong() {
+    assert_eq!(said("IPv6 users see 43 % there."), [(Rule::ClaimReading, Severity::Wrong)]);
     assert_eq!(said("IPv6 users see 7.2 % there."), []);
-    assert_eq!(said("So 350 Kpps it is for IPv6."), [(Rule::ClaimRate, Severity::Check)]);
+    let both = [(Rule::ClaimReading, Severity::Wrong), (Rule::ClaimRate, Severity::Check)];
+    assert_eq!(said("So 350 Kpps it is for IPv6."), both);
     assert_eq!(said("So 772 Kpps it is for IPv6."), []);
 }

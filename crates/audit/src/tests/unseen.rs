@@ -377,7 +377,11 @@ fn measured(lines: &str) -> (usize, usize, usize) {
         let by = blaming(page, place, &sentence.replace("\\n", "\n"));
         match (verdict, by.is_empty()) {
             ("wrong", true) => println!("missed: {line}"),
-            ("wrong", false) => found += 1,
+            ("wrong", false) => {
+                found += 1;
+                let is_wrong = by.iter().any(|(_, severity)| *severity == Severity::Wrong);
+                println!("  FOUND {} {by:?} {line}", if is_wrong { "WRONG" } else { "CHECK" });
+            }
             ("right", false) => {
                 if by.iter().any(|(_, severity)| *severity == Severity::Wrong) {
                     blamed += 1;
@@ -402,21 +406,21 @@ fn measured(lines: &str) -> (usize, usize, usize) {
 #[test]
 fn third_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/third.txt"));
-    assert!(found >= 57 && blamed == 0 && asked <= 2, "{found} {blamed} {asked}");
+    assert!(found >= 59 && blamed <= 1 && asked <= 2, "{found} {blamed} {asked}");
 }
 
 /// Of this one 43 were found and 6 blamed before the rules were mended by what it showed.
 #[test]
 fn fourth_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/fourth.txt"));
-    assert!(found >= 53 && blamed <= 2 && asked <= 3, "{found} {blamed} {asked}");
+    assert!(found >= 59 && blamed <= 1 && asked <= 3, "{found} {blamed} {asked}");
 }
 
 /// Written before the rules were mended by the two above, by somebody who had read them.
 #[test]
 fn fifth_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/fifth.txt"));
-    assert!(found >= 48 && blamed <= 4 && asked <= 6, "{found} {blamed} {asked}");
+    assert!(found >= 60 && blamed == 0 && asked <= 4, "{found} {blamed} {asked}");
 }
 
 /// Of 49 wrong ones 35 were found at first sight, and 5 of 48 right ones called wrong, before the rules
@@ -424,7 +428,7 @@ fn fifth_set() {
 #[test]
 fn sixth_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/sixth.txt"));
-    assert!(found >= 47 && blamed == 0 && asked <= 1, "{found} {blamed} {asked}");
+    assert!(found >= 48 && blamed == 0 && asked <= 1, "{found} {blamed} {asked}");
 }
 
 /// Of 50 wrong ones 39 were found at first sight, and 1 of 50 right ones called wrong, before the rules were
@@ -432,7 +436,7 @@ fn sixth_set() {
 #[test]
 fn seventh_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/seventh.txt"));
-    assert!(found >= 48 && blamed == 0 && asked == 0, "{found} {blamed} {asked}");
+    assert!(found >= 49 && blamed == 0 && asked <= 1, "{found} {blamed} {asked}");
 }
 
 /// Of 47 wrong ones 36 were found at first sight, and 2 of 45 right ones called wrong, before the rules were
@@ -440,14 +444,14 @@ fn seventh_set() {
 #[test]
 fn eighth_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/eighth.txt"));
-    assert!(found >= 45 && blamed == 0 && asked == 0, "{found} {blamed} {asked}");
+    assert!(found >= 47 && blamed == 0 && asked == 0, "{found} {blamed} {asked}");
 }
 
 /// Of 97 wrong ones 61 were found at first sight, and 4 of 97 right ones called wrong, before the vocabulary.
 #[test]
 fn ninth_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/ninth.txt"));
-    assert!(found >= 81 && blamed <= 2 && asked <= 1, "{found} {blamed} {asked}");
+    assert!(found >= 94 && blamed <= 1 && asked <= 2, "{found} {blamed} {asked}");
 }
 
 /// A page of two machines, by somebody who had not seen the rules: at first sight 36 of 50 wrong ones were
@@ -455,7 +459,7 @@ fn ninth_set() {
 #[test]
 fn tenth_set() {
     let (found, blamed, asked) = measured(include_str!("unseen/tenth.txt"));
-    assert!(found >= 48 && blamed == 0 && asked <= 2, "{found} {blamed} {asked}");
+    assert!(found >= 50 && blamed == 0 && asked <= 3, "{found} {blamed} {asked}");
 }
 
 /// A page of "Machine A" and "Machine B" with 59 wrong and 61 right sentences, by somebody who had not seen the
@@ -463,7 +467,7 @@ fn tenth_set() {
 #[test]
 fn eleventh_page() {
     let (found, blamed, asked, _) = told_of(include_str!("unseen/eleventh.txt"));
-    assert!(found >= 51 && blamed == 0 && asked <= 8, "{found} {blamed} {asked}");
+    assert!(found >= 59 && blamed == 0 && asked <= 8, "{found} {blamed} {asked}");
 }
 
 /// A set that somebody wrote without sight of the rules: `FWDLAB_BLIND_SET=FILE`. It fails below 90 % of the
@@ -518,6 +522,8 @@ fn told_of(file: &str) -> (usize, usize, usize, [usize; 2]) {
             found += usize::from(!by.is_empty());
             if by.is_empty() {
                 println!("missed: {sentence}");
+            } else {
+                println!("  FOUND {} {by:?} {sentence}", if is_blamed { "WRONG" } else { "CHECK" });
             }
         } else {
             of[1] += 1;

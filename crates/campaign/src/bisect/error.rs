@@ -73,6 +73,17 @@ pub enum BisectError {
         /// The state.
         probe: String,
     },
+    /// Nothing came of several comparisons of one state.
+    #[error(
+        "{tries} comparisons of {state} in a row had no good trial; look at the trials.jsonl of the last one, \
+         then the same command goes on from what is recorded"
+    )]
+    Lost {
+        /// The state.
+        state: String,
+        /// How many.
+        tries: usize,
+    },
     /// A journal is of another bisection.
     #[error(
         "{} is of another bisection ({difference}); choose another --output, or remove it",

@@ -69,7 +69,7 @@ fn a_bisection_that_was_killed_goes_on_and_measures_nothing_twice() {
                 let dir = dir.path().to_owned();
                 return Err(BisectError::NoBlock { dir, probe: "killed".into() });
             }
-            Ok(level(state))
+            Ok(Some(level(state)))
         },
         |_| {},
     );
@@ -87,12 +87,36 @@ fn a_bisection_that_was_killed_goes_on_and_measures_nothing_twice() {
         Terms::default(),
         |state| {
             count += 1;
-            Ok(level(state))
+            Ok(Some(level(state)))
         },
         |_| {},
     );
     assert!(matches!(answer, Ok(Answer::Culprit { step, .. }) if step.at == 11));
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1 + 4 + count);
+}
+
+#[test]
+fn what_nothing_came_of_is_asked_again_and_given_up_after_some() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(dir.path(), header(16)).unwrap();
+    let mut asked = 0;
+    let answer: Result<Answer, BisectError> = bisect(
+        &mut journal,
+        Terms::default(),
+        |state| {
+            asked += 1;
+            Ok((asked % 3 == 0).then_some(if state < 11 { 1.0 } else { 0.95 }))
+        },
+        |_| {},
+    );
+    assert!(matches!(answer, Ok(Answer::Culprit { step, .. }) if step.at == 11));
+    assert!(asked >= 3 * journal.measured().len());
+    let other = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(other.path(), header(16)).unwrap();
+    let none: Result<Answer, BisectError> =
+        bisect(&mut journal, Terms::default(), |_| Ok(None), |_| {});
+    let error = none.unwrap_err().to_string();
+    assert!(error.contains("r15") && error.contains("goes on"), "{error}");
 }
 
 #[test]

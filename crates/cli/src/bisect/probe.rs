@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
-use fwdlab_campaign::bisect::{derive, ratio, variants};
+use fwdlab_campaign::bisect::{BisectError, derive, ratio, variants};
 use fwdlab_claims::comparable::was_away;
 use fwdlab_results::{Metric, Results};
 
@@ -54,11 +54,11 @@ pub struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// How well a state does beside the good end.
+    /// How well a state does beside the good end; `None` where no block has a good trial of both.
     ///
     /// # Errors
     /// When a state cannot be made ready, or the comparison does not end well.
-    pub fn compare(&mut self, good: &str, state: &str) -> anyhow::Result<f64> {
+    pub fn compare(&mut self, good: &str, state: &str) -> anyhow::Result<Option<f64>> {
         let mut settings = BTreeMap::new();
         for own in [good, state] {
             settings.insert(own, self.prepare(own)?);
@@ -66,14 +66,21 @@ impl Probe<'_> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let dir = self.run(&program, [good, state], "", &settings)?;
         self.note(&[&Results::read(&dir)?]);
-        Ok(ratio(&dir, good, state, self.arguments.traffic.as_deref())?)
+        match ratio(&dir, good, state, self.arguments.traffic.as_deref()) {
+            Err(error @ BisectError::NoBlock { .. }) => {
+                fwdlab_guard::say!("{error}; it is compared again");
+                Ok(None)
+            }
+            ratio => Ok(Some(ratio?)),
+        }
     }
 
-    /// How well one variant does under the newer lab beside the older one, one after the other.
+    /// How well one variant does under the newer lab beside the older one, one after the other; `None` where one
+    /// of them has no good trial of it.
     ///
     /// # Errors
     /// When a build does not run to its end.
-    pub fn compare_labs(&mut self, [old, new]: &[Lab; 2]) -> anyhow::Result<f64> {
+    pub fn compare_labs(&mut self, [old, new]: &[Lab; 2]) -> anyhow::Result<Option<f64>> {
         let names = variants(&self.arguments.experiment, self.text)?;
         let name = |asked: &Option<String>, at: usize| {
             asked
@@ -96,7 +103,7 @@ impl Probe<'_> {
             (results(self, old)?, first)
         };
         self.note(&[&of_old, &of_new]);
-        self.ratio_of([&of_old, &of_new], &one)
+        Ok(self.ratio_of([&of_old, &of_new], &one))
     }
 
     /// Counts a comparison that others disturbed: of a few short trials it may say anything.
@@ -107,7 +114,7 @@ impl Probe<'_> {
 
     /// How well a variant does in the second of two results, by the figure that decides in both: where a
     /// tester bounds the rate, its rate says who else was on the machine.
-    fn ratio_of(&self, both: [&Results; 2], variant: &str) -> anyhow::Result<f64> {
+    fn ratio_of(&self, both: [&Results; 2], variant: &str) -> Option<f64> {
         let first = both[0].campaign.traffics.first().cloned().unwrap_or_default();
         let traffic = self.arguments.traffic.clone().unwrap_or(first);
         let trials = both.into_iter().flat_map(|own| own.trials_of(variant, &traffic));
@@ -116,12 +123,16 @@ impl Probe<'_> {
             let figures = own.figures(metric, variant, &traffic).into_iter();
             let figures: Vec<f64> = figures.map(|(_, figure)| figure).collect();
             if figures.is_empty() {
-                bail!("{}: no good trial of {variant} under {traffic}", own.dir.display());
+                let dir = own.dir.display();
+                fwdlab_guard::say!(
+                    "{dir}: no good trial of {variant} under {traffic}; it is compared again"
+                );
+                return None;
             }
-            Ok(fwdlab_stats::median(&figures))
+            Some(fwdlab_stats::median(&figures))
         };
         let (old, new) = (median(both[0])?, median(both[1])?);
-        Ok(metric.direction().log_gain(old, new).exp())
+        Some(metric.direction().log_gain(old, new).exp())
     }
 
     /// Runs one comparison and returns its results.

@@ -1,0 +1,165 @@
+//! What a page shows, as its sentences are held against it: its sets by machine, family and variant.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fwdlab_evidence::pair::Pair;
+use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
+use fwdlab_netbenches::name::{NamedFamily, family_word};
+use fwdlab_netbenches::page::{Item, ItemKind};
+use fwdlab_reading::{Cell, Change, Facts, Part, label_words};
+use fwdlab_sentence::quantity::rates;
+
+use crate::machines::is_of_the_other;
+use crate::sections::{Section, sections};
+
+/// Frames/s of the smallest frames on a link of so many gigabits.
+const PER_GIGABIT: [f64; 2] = [1_488_095.0, 1_453_488.0];
+
+/// The facts of a page.
+pub(crate) fn facts(around: &Surroundings<'_>) -> Facts {
+    let own = sections(around);
+    let mut facts = Facts {
+        parts: own.iter().map(|part| described(around, part)).collect(),
+        ..Facts::default()
+    };
+    for (part, section) in own.iter().enumerate() {
+        for block in &section.blocks {
+            add_block(around, &mut facts, part, *block);
+        }
+    }
+    name_topics(&mut facts);
+    part_by_topics(&mut facts);
+    facts.has_other =
+        own.len() == 2 && own[1].blocks.iter().all(|block| is_of_the_other(around, *block));
+    facts
+}
+
+fn described(around: &Surroundings<'_>, section: &Section) -> Part {
+    let (names, letter) = section.names();
+    let head = {
+        let first = around.page.blocks.first().map_or(usize::MAX, |block| block.first_line);
+        let own = around.page.items.iter().filter(|item| item.line < first);
+        own.map(|item| item.text.as_str()).collect::<Vec<_>>().join("\n")
+    };
+    let own = if section.above.is_empty() { &head } else { &section.above };
+    let loads: Vec<f64> = rates(own).iter().map(|rate| rate.pps()).collect();
+    let gigabits = own.lines().flat_map(gigabits).collect::<Vec<_>>();
+    let line_rates = gigabits.iter().flat_map(|own| PER_GIGABIT.map(|rate| rate * own)).collect();
+    Part {
+        names: names.clone(),
+        letter: letter.cloned(),
+        line_rates,
+        cores: own.lines().find_map(cores),
+        loads,
+    }
+}
+
+/// "10-Gigabit", "Gigabit", "40G".
+fn gigabits(line: &str) -> Option<f64> {
+    let lower = line.to_lowercase();
+    let at = lower.find("gigabit").or_else(|| lower.find("gbe"))?;
+    let before = lower[..at].trim_end_matches(['-', ' ']);
+    let digits = before.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    Some(digits.parse().unwrap_or(1.0))
+}
+
+fn cores(line: &str) -> Option<u32> {
+    let lower = line.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    let at = words.windows(2).find(|two| two[1].starts_with("core"))?;
+    match at[0] {
+        "dual" => Some(2),
+        "quad" => Some(4),
+        "octa" | "eight" => Some(8),
+        word => word.parse().ok(),
+    }
+}
+
+fn add_block(around: &Surroundings<'_>, facts: &mut Facts, part: usize, block: usize) {
+    let mut groups: BTreeMap<Option<NamedFamily>, Vec<&SourcedSet<'_>>> = BTreeMap::new();
+    let heading = {
+        let families = around.block_families(block);
+        let own = (families.len() == 1).then(|| families.first().copied()).flatten();
+        let section = || around.page.blocks.get(block).and_then(|block| around.section(block));
+        let last = || {
+            let first = around.page.blocks.get(block)?.first_line;
+            let is_heading = |i: &&Item| i.kind == ItemKind::Heading && i.line < first;
+            around.page.items.iter().rfind(is_heading).map(|item| item.text.as_str())
+        };
+        own.or_else(|| section().and_then(family_word)).or_else(|| last().and_then(family_word))
+    };
+    for set in &around.sets[block] {
+        groups.entry(set.family.or(heading)).or_default().push(set);
+    }
+    for (family, sets) in groups {
+        let words: Vec<BTreeSet<String>> =
+            sets.iter().map(|set| label_words(&set.set.legend)).collect();
+        let shared = words.iter().cloned().reduce(|a, b| &a & &b).unwrap_or_default();
+        let first = facts.cells.len();
+        for (role, set) in sets.iter().enumerate() {
+            let telling = &words[role];
+            facts.cells.push(Cell {
+                part,
+                family,
+                block,
+                role,
+                names: if sets.len() > 1 { telling - &shared } else { BTreeSet::new() },
+                topics: telling & &shared,
+                shared: telling & &shared,
+                legend: set.set.legend.clone(),
+                runs: set.row.n,
+                values: set.row.values,
+                all: around.values(set).unwrap_or_default(),
+            });
+        }
+        for (a, base) in sets.iter().enumerate() {
+            for (b, variant) in sets.iter().enumerate().skip(a + 1) {
+                let Some(pair) = Pair::of(base, variant) else { continue };
+                let change = Change {
+                    base: first + a,
+                    variant: first + b,
+                    percent: pair.mean_percent,
+                    median_percent: pair.median_percent,
+                    half: pair.half_width,
+                    is_proven: pair.is_proven,
+                };
+                if a == 0 { facts.changes.push(change) } else { facts.others.push(change) }
+            }
+        }
+    }
+}
+
+/// What all blocks share names none of them, and what tells sets apart names no block.
+fn name_topics(facts: &mut Facts) {
+    let all = facts.cells.iter().map(|cell| cell.topics.clone()).reduce(|a, b| &a & &b);
+    let all = all.unwrap_or_default();
+    let names: BTreeSet<String> =
+        facts.cells.iter().flat_map(|cell| cell.names.iter().cloned()).collect();
+    for cell in &mut facts.cells {
+        cell.topics = &(&cell.topics - &all) - &names;
+    }
+}
+
+/// Blocks of several things on one machine, as forwarding, ipfw and pf, are told apart as those of several
+/// machines are.
+fn part_by_topics(facts: &mut Facts) {
+    let mut topics: Vec<BTreeSet<String>> = Vec::new();
+    for cell in &facts.cells {
+        if !topics.contains(&cell.topics) {
+            topics.push(cell.topics.clone());
+        }
+    }
+    if facts.parts.len() != 1 || topics.len() < 2 {
+        return;
+    }
+    let own = facts.parts.remove(0);
+    let part =
+        |names: &BTreeSet<String>| Part { names: names.clone(), letter: None, ..own.clone() };
+    facts.parts = topics.iter().map(part).collect();
+    for cell in &mut facts.cells {
+        cell.part = topics.iter().position(|own| *own == cell.topics).unwrap_or(0);
+        cell.topics.clear();
+    }
+    facts.is_of_topics = true;
+}

@@ -1,0 +1,183 @@
+//! Sentences held as a whole against all that a page shows, beside what the rules say of their clauses. What both
+//! contradict is wrong, what one of them bears out is at most to be looked at.
+
+use std::collections::BTreeSet;
+
+use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::surroundings::Surroundings;
+use fwdlab_netbenches::page::{Item, ItemKind};
+use fwdlab_reading::{Facts, Judged, names, read};
+use fwdlab_sentence::clause::{Clause, quotes_earlier};
+use fwdlab_sentence::doubt::Doubt;
+use fwdlab_sentence::subject::is_of_others;
+
+use crate::held::{is_of_none, line_of, of_another_machine};
+use crate::known::facts;
+
+/// A page as its sentences are held against it.
+pub(crate) struct Known {
+    facts: Facts,
+}
+
+impl Known {
+    pub(crate) fn of(around: &Surroundings<'_>) -> Self {
+        Self { facts: facts(around) }
+    }
+
+    /// Holds the sentences of an item against the page, with what the rules say of its clauses.
+    pub(crate) fn check(
+        &self,
+        around: &Surroundings<'_>,
+        item: &Item,
+        mut clauses: Vec<(&Clause, AuditFindings)>,
+        findings: &mut AuditFindings,
+    ) {
+        for (from, to) in sentences(&item.text) {
+            let text = &item.text[from..to];
+            let own = |clause: &Clause| clause.offset >= from && clause.offset < to;
+            let mut said = findings.none();
+            let mut rest = Vec::new();
+            let mut first = None;
+            for (clause, found) in clauses {
+                if own(clause) {
+                    first.get_or_insert(clause);
+                    said.extend(found);
+                } else {
+                    rest.push((clause, found));
+                }
+            }
+            clauses = rest;
+            let reading = match first {
+                Some(clause) if self.is_own(around, item, clause, text) => {
+                    self.read(around, item, text)
+                }
+                _ => Judged::Open,
+            };
+            let doubt = Doubt::of(text, &item.text[to..]);
+            let line = first.map_or(item.line, |clause| line_of(item, clause));
+            let tell = |severity: Severity, data: String| {
+                let severity = if doubt.is_some() { Severity::Check } else { severity };
+                let text = Text::new(text.trim(), data, "write what the blocks say");
+                let mut own = findings.none();
+                own.add(Rule::ClaimReading, severity, line, text);
+                own
+            };
+            // one finding a sentence: the rules name the cause better, where they see one
+            let said = match reading {
+                Judged::Fails(data) if !said.is_any_wrong() => tell(Severity::Wrong, data),
+                Judged::Doubtful(data) if said.is_empty() => tell(Severity::Check, data),
+                Judged::Holds => said.doubted(),
+                // where a page has several things, one reader alone is too little to blame by
+                Judged::Open if self.facts.parts.len() > 1 => said.doubted(),
+                _ => said,
+            };
+            findings.extend(said);
+        }
+        for (_, found) in clauses {
+            findings.extend(found);
+        }
+    }
+
+    /// A sentence beside a block that names none is of that block first, and below those of a machine of that
+    /// machine; else of the page.
+    fn read(&self, around: &Surroundings<'_>, item: &Item, text: &str) -> Judged {
+        let whole = read(&self.facts, text);
+        let last = around.page.blocks.last().map_or(0, |block| block.last_line);
+        let is_after = item.line > last && item.kind != ItemKind::Conclusion;
+        let (names_part, names_family) = names(&self.facts, text);
+        if self.facts.is_of_topics && !names_part && names_family {
+            // "IPv4" may be that of forwarding alone, as it may be that of each
+            let plain = self.facts.plain();
+            return match (plain.map(|own| read(&own, text)), whole) {
+                (Some(Judged::Holds), _) | (_, Judged::Holds) => Judged::Holds,
+                (
+                    Some(Judged::Fails(data)),
+                    Judged::Fails(_) | Judged::Open | Judged::Doubtful(_),
+                ) => Judged::Fails(data),
+                (_, Judged::Fails(_)) => Judged::Open,
+                (_, whole) => whole,
+            };
+        }
+        let Some(spoken) =
+            around.block_of(item, &BTreeSet::new()).filter(|_| !is_after && !names_part)
+        else {
+            return whole;
+        };
+        let Some(part) = self.facts.cells.iter().find(|c| c.block == spoken.block).map(|c| c.part)
+        else {
+            return whole;
+        };
+        let near = match names_family {
+            true => self.facts.only(|cell| cell.part == part),
+            false => self.facts.only(|cell| cell.block == spoken.block),
+        };
+        match (read(&near, text), whole) {
+            (Judged::Fails(data), Judged::Fails(_)) => Judged::Fails(data),
+            (Judged::Fails(data), _)
+                if spoken.is_sure
+                    && (item.kind == ItemKind::Conclusion || item.is_announcement()) =>
+            {
+                Judged::Fails(data)
+            }
+            (Judged::Fails(data), whole) => match whole {
+                Judged::Holds => Judged::Open,
+                _ => Judged::Doubtful(data),
+            },
+            (near, _) => near,
+        }
+    }
+
+    /// Whether a sentence speaks of this page, and states something.
+    fn is_own(&self, around: &Surroundings<'_>, item: &Item, clause: &Clause, text: &str) -> bool {
+        !self.facts.changes.is_empty()
+            && item.kind != ItemKind::Heading
+            && Doubt::of(text, "") != Some(Doubt::Silent)
+            && !is_of_others(text)
+            && !quotes_earlier(text)
+            && !of_another_machine(around, item, clause)
+            && !is_of_none(around, item, clause)
+            && !names_stranger(around, item, text)
+    }
+}
+
+/// "Compared to the Xeon": a name that stands nowhere else on the page.
+fn names_stranger(around: &Surroundings<'_>, item: &Item, text: &str) -> bool {
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    let own = item.line..=item.last_line();
+    let is_shown = |name: &str| {
+        let name = name.to_lowercase();
+        let mut lines = (1..).zip(&around.page.lines).filter(|(line, _)| !own.contains(line));
+        lines.any(|(_, text)| text.to_lowercase().contains(&name))
+    };
+    words.windows(2).any(|two| {
+        let is_article =
+            matches!(two[0], "the" | "The" | "a" | "an" | "my" | "our" | "your" | "another");
+        let mut letters = two[1].chars();
+        let is_name = letters.next().is_some_and(char::is_uppercase)
+            && letters.clone().next().is_some_and(char::is_lowercase)
+            && two[1].len() > 3;
+        is_article && is_name && !is_shown(two[1])
+    })
+}
+
+/// Where the sentences of a text begin and end.
+fn sentences(text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    let bytes = text.as_bytes();
+    for at in 0..bytes.len() {
+        let is_end = matches!(bytes[at], b'.' | b'!' | b'?')
+            && bytes.get(at + 1).is_some_and(u8::is_ascii_whitespace)
+            && !text[from..at].ends_with("vs")
+            && !text[from..at].ends_with("approx");
+        if is_end {
+            found.push((from, at + 1));
+            from = at + 1;
+        }
+    }
+    if !text[from..].trim().is_empty() {
+        found.push((from, text.len()));
+    }
+    found
+}

@@ -1,0 +1,168 @@
+//! What is known: measured sets, each of a part of the page (a machine), a family and a variant, and the changes
+//! between the sets of one block.
+
+use std::collections::BTreeSet;
+
+use fwdlab_netbenches::name::NamedFamily;
+
+/// A part of a page: the blocks of one machine, and what it is called.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    /// Names in lower case.
+    pub names: BTreeSet<String>,
+    /// `A` of "Machine A".
+    pub letter: Option<String>,
+    /// Its line rates in frames/s, for each family where they differ.
+    pub line_rates: Vec<f64>,
+    /// Its number of cores.
+    pub cores: Option<u32>,
+    /// Loads that were offered to it.
+    pub loads: Vec<f64>,
+}
+
+/// A measured set.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// Its part of the page.
+    pub part: usize,
+    /// Its family.
+    pub family: Option<NamedFamily>,
+    /// Its block.
+    pub block: usize,
+    /// Its place in the block: 0 is the base.
+    pub role: usize,
+    /// Words that tell it from the others of its block, folded.
+    pub names: BTreeSet<String>,
+    /// Words that tell its block from others, folded.
+    pub topics: BTreeSet<String>,
+    /// Words that all sets of its block share, folded.
+    pub shared: BTreeSet<String>,
+    /// How it is called in the block.
+    pub legend: String,
+    /// Number of runs.
+    pub runs: u32,
+    /// Minimum, maximum, median, mean, standard deviation.
+    pub values: [f64; 5],
+    /// Every value, where they are known.
+    pub all: Vec<f64>,
+}
+
+impl Cell {
+    /// The slowest run.
+    pub fn min(&self) -> f64 {
+        self.values[0]
+    }
+
+    /// The fastest run.
+    pub fn max(&self) -> f64 {
+        self.values[1]
+    }
+
+    /// The median.
+    pub fn median(&self) -> f64 {
+        self.values[2]
+    }
+
+    /// The mean.
+    pub fn mean(&self) -> f64 {
+        self.values[3]
+    }
+
+    /// The standard deviation.
+    pub fn sd(&self) -> f64 {
+        self.values[4]
+    }
+}
+
+/// What changes from one set of a block to another.
+#[derive(Clone, Copy, Debug)]
+pub struct Change {
+    /// The index of the first.
+    pub base: usize,
+    /// The index of the second.
+    pub variant: usize,
+    /// Change of the means, in per cent.
+    pub percent: f64,
+    /// Change of the medians, in per cent.
+    pub median_percent: f64,
+    /// Half width of the 95 % interval, in per cent.
+    pub half: f64,
+    /// Whether 0 lies outside of it.
+    pub is_proven: bool,
+}
+
+impl Change {
+    /// The ends of the interval.
+    pub fn ends(&self) -> (f64, f64) {
+        (self.percent - self.half, self.percent + self.half)
+    }
+}
+
+/// All that is known of a page.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Its parts; one where it is of one machine.
+    pub parts: Vec<Part>,
+    /// Its sets.
+    pub cells: Vec<Cell>,
+    /// From the base of each block to each other set of it.
+    pub changes: Vec<Change>,
+    /// Between any two others of one block.
+    pub others: Vec<Change>,
+    /// The second part is called "the other machine", and the first is the page's own.
+    pub has_other: bool,
+    /// Its parts are no machines, but things that one machine does.
+    pub is_of_topics: bool,
+}
+
+impl Facts {
+    /// How many sets a block has at the most.
+    pub fn widest(&self) -> usize {
+        self.cells.iter().map(|cell| cell.role + 1).max().unwrap_or(0)
+    }
+
+    /// Whether its sets are states of one setting, each named, so that neither is before the other.
+    pub fn is_of_settings(&self) -> bool {
+        const STATES: &str = "enabled disabled on off";
+        self.cells.iter().any(|cell| STATES.split(" ").any(|state| cell.names.contains(state)))
+    }
+
+    /// The families that have sets.
+    pub fn families(&self) -> BTreeSet<NamedFamily> {
+        self.cells.iter().filter_map(|cell| cell.family).collect()
+    }
+
+    /// Number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.cells.iter().map(|cell| cell.block).collect::<BTreeSet<_>>().len()
+    }
+
+    /// The sets of the part that no topic names, or that is called forwarding.
+    pub fn plain(&self) -> Option<Self> {
+        let is_plain = |part: &Part| part.names.is_empty() || part.names.contains("forwarding");
+        let part = self.parts.iter().position(is_plain)?;
+        Some(self.only(|cell| cell.part == part))
+    }
+
+    /// The same of some sets only.
+    #[must_use]
+    pub fn only(&self, is_kept: impl Fn(&Cell) -> bool) -> Self {
+        let mut own = Self {
+            parts: self.parts.clone(),
+            has_other: self.has_other,
+            is_of_topics: self.is_of_topics,
+            ..Self::default()
+        };
+        let mut places = vec![None; self.cells.len()];
+        for (at, cell) in self.cells.iter().enumerate().filter(|(_, cell)| is_kept(cell)) {
+            places[at] = Some(own.cells.len());
+            own.cells.push(cell.clone());
+        }
+        let moved = |change: &Change| {
+            Some(Change { base: places[change.base]?, variant: places[change.variant]?, ..*change })
+        };
+        own.changes = self.changes.iter().filter_map(moved).collect();
+        own.others = self.others.iter().filter_map(moved).collect();
+        own
+    }
+}

@@ -1,0 +1,116 @@
+//! A sentence as a whole.
+
+use crate::change;
+use crate::counts;
+use crate::cue::Say;
+use crate::facts::Facts;
+use crate::mention::Whom;
+use crate::piece::{Piece, Quantity, pieces};
+use crate::rank;
+use crate::role::SPREAD;
+use crate::runs;
+use crate::size;
+use crate::truth::Truth;
+
+/// What holding a sentence against the facts gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// All that it claims is so.
+    Holds,
+    /// Something that it claims is so in none of its readings; what the facts say.
+    Fails(String),
+    /// Nothing bears it out.
+    Doubtful(String),
+    /// Nothing was understood, or not all of it.
+    Open,
+}
+
+/// Whom a sentence names: whether a part of the page, and whether a family, a set or a block.
+pub fn names(facts: &Facts, sentence: &str) -> (bool, bool) {
+    let all = pieces(facts, sentence);
+    let named = || all.iter().flat_map(|piece| &piece.mentions);
+    let is_part = |whom: &Whom| {
+        matches!(whom, Whom::Part(_) | Whom::Parts(_) | Whom::EachPart | Whom::OtherPart)
+    };
+    let is_family = |whom: &Whom| {
+        matches!(whom, Whom::Family(_) | Whom::EachFamily | Whom::OtherFamily | Whom::Blocks(_))
+    };
+    const MOST: &str = "smallest largest biggest strongest weakest greatest most least best worst";
+    let is_of_all = all.iter().any(|p| !matches!(p.quantity, Quantity::Plain) || p.has(MOST));
+    (
+        is_of_all || named().any(|m| is_part(&m.whom)),
+        is_of_all || named().any(|m| is_family(&m.whom)),
+    )
+}
+
+/// Holds a sentence against the facts.
+pub fn read(facts: &Facts, sentence: &str) -> Judged {
+    let pieces = pieces(facts, sentence);
+    let mut all: Vec<Truth> = Vec::new();
+    for piece in &pieces {
+        let own = of_piece(facts, piece);
+        let says = !piece.cues.is_empty() || piece.measured().next().is_some();
+        if own.is_empty() && says {
+            all.push(Truth::Open);
+        }
+        all.extend(own);
+    }
+    let fails = all.iter().find_map(|truth| match truth {
+        Truth::Fails(data) => Some(data.clone()),
+        _ => None,
+    });
+    if let Some(data) = fails {
+        return Judged::Fails(data);
+    }
+    let doubtful = all.iter().find_map(|truth| match truth {
+        Truth::Doubtful(data) => Some(data.clone()),
+        _ => None,
+    });
+    match doubtful {
+        Some(data) => Judged::Doubtful(data),
+        None if !all.is_empty() && all.iter().all(|truth| *truth == Truth::Holds) => Judged::Holds,
+        None => Judged::Open,
+    }
+}
+
+/// What a piece claims.
+fn of_piece(facts: &Facts, piece: &Piece) -> Vec<Truth> {
+    let mut read = Vec::new();
+    let mut found = counts::check(facts, piece);
+    let special = runs::check(facts, piece, &mut read)
+        .or_else(|| rank::gap(facts, piece, &mut read))
+        .or_else(|| rank::check(facts, piece, &mut read));
+    let is_special = special.is_some();
+    found.extend(special);
+    if !is_special {
+        found.extend(change::check(facts, piece).filter(|_| !is_of_spread(piece)));
+    }
+    found.extend(size::check(facts, piece, &read));
+    if is_of_rates(piece) {
+        return found;
+    }
+    // it may be of anything
+    let soften = |truth: Truth| match truth {
+        Truth::Fails(data) => Truth::Doubtful(data),
+        other => other,
+    };
+    found.into_iter().map(soften).collect()
+}
+
+/// Whether a piece says that it is of what was measured: it names something of it, or uses its words, or is short.
+fn is_of_rates(piece: &Piece) -> bool {
+    const RATES: &str = "pps kpps mpps rate rates throughput forwarding forwards packets performance faster \
+    slower gain gains forward speed patch diff change impact difference improvement \
+    regression loss slowdown speedup drop frames runs run benefit median % penalty";
+    !piece.mentions.is_empty()
+        || piece.scope != crate::scope::Scope::default()
+        || piece.has(RATES)
+        || piece.tokens.len() <= 6
+        || piece.tokens[0].is_mark(&['→'])
+}
+
+/// Cues of a spread move no rate.
+fn is_of_spread(piece: &Piece) -> bool {
+    piece.has(SPREAD)
+        && !piece.cues.iter().any(|cue| matches!(cue.say, Say::Proven | Say::Unproven))
+}
