@@ -179,12 +179,14 @@ machine() { # ROLE NUMBER, then of each port NAME MAC HERE THERE
     mkfifo "$DIR/$role.monitor.in" "$DIR/$role.monitor.out"
     echo "$IMAGE" > "$DIR/$role.image"
     echo "$DIR/initrd" > "$DIR/$role.initrd"
+    # A redirection of the function alone would keep what the caller reads open.
+    ( exec </dev/null >"$DIR/$role.qemu" 2>&1
     boots "$role" -name "$role" -machine q35 -accel "${ACCELERATOR:-tcg}" ${COUNTED:+-icount shift=3,sleep=on} -cpu max -m 256 \
         -display none -nodefaults -no-user-config \
         -append "console=ttyS0 panic=0 quiet no_timer_check role=$role $names" \
         -chardev "file,id=console,path=$DIR/$role.console,append=on" -serial chardev:console \
         -chardev "pipe,id=monitor,path=$DIR/$role.monitor" -mon chardev=monitor \
-        $nics </dev/null >"$DIR/$role.qemu" 2>&1 &
+        $nics ) &
     echo $! >> "$DIR/pids"
     until [ -s "$DIR/$role.pid" ]; do sleep 0.05; done
 }

@@ -25,6 +25,17 @@ const DROPS: [&str; 14] = [
     "Ip6OutNoRoutes",
 ];
 
+/// What asks for addresses, links and speeds alone.
+pub fn links(ports: &[&str]) -> String {
+    let of_port = |name: &&str| {
+        format!(
+            "for c in address carrier speed; do v=; {{ read v < /sys/class/net/{name}/$c; }} \
+             2>/dev/null; echo \"{name}.$c $v\"; done\n"
+        )
+    };
+    ports.iter().map(of_port).collect::<String>() + ":\n"
+}
+
 /// What asks for everything: lines `key value`, by builtins of the shell: nothing is started for each of them.
 pub fn script(ports: &[&str], with_statistics: &[&str], with_work: bool) -> String {
     let now = |word| format!("read v < /proc/uptime; echo \"{word} $v\"\n");

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fwdlab_evidence::pair::Pair;
 use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
-use fwdlab_netbenches::name::NamedFamily;
+use fwdlab_netbenches::name::{NamedFamily, family_word};
+use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_reading::{Cell, Change, Facts, Part, label_words};
 use fwdlab_sentence::quantity::rates;
 
@@ -79,7 +80,14 @@ fn add_block(around: &Surroundings<'_>, facts: &mut Facts, part: usize, block: u
     let mut groups: BTreeMap<Option<NamedFamily>, Vec<&SourcedSet<'_>>> = BTreeMap::new();
     let heading = {
         let families = around.block_families(block);
-        (families.len() == 1).then(|| families.first().copied()).flatten()
+        let own = (families.len() == 1).then(|| families.first().copied()).flatten();
+        let section = || around.page.blocks.get(block).and_then(|block| around.section(block));
+        let last = || {
+            let first = around.page.blocks.get(block)?.first_line;
+            let is_heading = |i: &&Item| i.kind == ItemKind::Heading && i.line < first;
+            around.page.items.iter().rfind(is_heading).map(|item| item.text.as_str())
+        };
+        own.or_else(|| section().and_then(family_word)).or_else(|| last().and_then(family_word))
     };
     for set in &around.sets[block] {
         groups.entry(set.family.or(heading)).or_default().push(set);

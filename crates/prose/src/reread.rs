@@ -67,6 +67,8 @@ impl Known {
                 Judged::Fails(data) if !said.is_any_wrong() => tell(Severity::Wrong, data),
                 Judged::Doubtful(data) if said.is_empty() => tell(Severity::Check, data),
                 Judged::Holds => said.doubted(),
+                // where a page has several things, one reader alone is too little to blame by
+                Judged::Open if self.facts.parts.len() > 1 => said.doubted(),
                 _ => said,
             };
             findings.extend(said);
@@ -83,6 +85,19 @@ impl Known {
         let last = around.page.blocks.last().map_or(0, |block| block.last_line);
         let is_after = item.line > last && item.kind != ItemKind::Conclusion;
         let (names_part, names_family) = names(&self.facts, text);
+        if self.facts.is_of_topics && !names_part && names_family {
+            // "IPv4" may be that of forwarding alone, as it may be that of each
+            let plain = self.facts.plain();
+            return match (plain.map(|own| read(&own, text)), whole) {
+                (Some(Judged::Holds), _) | (_, Judged::Holds) => Judged::Holds,
+                (
+                    Some(Judged::Fails(data)),
+                    Judged::Fails(_) | Judged::Open | Judged::Doubtful(_),
+                ) => Judged::Fails(data),
+                (_, Judged::Fails(_)) => Judged::Open,
+                (_, whole) => whole,
+            };
+        }
         let Some(spoken) =
             around.block_of(item, &BTreeSet::new()).filter(|_| !is_after && !names_part)
         else {

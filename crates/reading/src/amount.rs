@@ -157,6 +157,18 @@ fn amount(tokens: &[Token], at: usize) -> Option<Amount> {
     if let Some(own) = bracketed(tokens, at) {
         return Some(own);
     }
+    if tokens[at].is("factor") {
+        let next = at + 1 + usize::from(tokens.get(at + 1).is_some_and(|token| token.is("of")));
+        let own = plain(tokens, next)?;
+        let (low, high) = (own.value, own.value);
+        return Some(Amount {
+            low,
+            high,
+            step: own.step,
+            is_worded: own.is_worded,
+            ..worded(low, Unit::Factor, at, own.end)
+        });
+    }
     if let Some(own) = multiplied(tokens, at).or_else(|| share(tokens, at)) {
         return Some(own);
     }
@@ -225,6 +237,19 @@ pub(crate) fn number_word(word: &str) -> Option<f64> {
 
 fn plain(tokens: &[Token], at: usize) -> Option<Plain> {
     let own = tokens.get(at)?;
+    // "one and a half"
+    let word = |k: usize| tokens.get(at + k).map_or("", |token| token.text.as_str());
+    if let (Some(whole), "and", "a", Some(part)) =
+        (number_word(word(0)), word(1), word(2), part_word(word(3)))
+    {
+        return Some(Plain {
+            value: whole + 1.0 / part,
+            step: 0.1,
+            sign: None,
+            end: at + 4,
+            is_worded: true,
+        });
+    }
     let (mut value, mut step, sign, mut is_worded, mut end) = match own.kind {
         Kind::Number(value, decimals, sign) => {
             let step = match decimals {
@@ -543,6 +568,9 @@ fn scaled(tokens: &[Token], value: f64, first: usize, mut end: usize) -> Option<
         "thousand" => Some(1e3),
         _ => None,
     };
+    if matches!(text(next), "percent" | "%") && next > end {
+        return Some(worded(value, Unit::Percent, first, next + 1));
+    }
     if scale.is_some() || matches!(text(next), "mpps" | "kpps") && next > end {
         let scale = scale.inspect(|_| next += 1).unwrap_or(1.0);
         let (unit, more, stop) = unit(tokens, next, value * scale)?;
@@ -581,7 +609,7 @@ fn share_units(found: &mut [Amount], tokens: &[Token]) {
         let (own, next) = (&found[at], &found[at + 1]);
         let Unit::Count(noun) = &own.unit else { continue };
         let between = tokens.get(own.end..next.first).unwrap_or_default();
-        const JOINTS: &str = "to and or against vs versus from than instead";
+        const JOINTS: &str = "to and or against vs versus from than instead up down";
         let is_joined = between.len() <= 2
             && between.iter().all(|t| {
                 t.is_in(JOINTS) || t.is("of") || t.is_mark(&['→', '/', ',', '-', '–', '.'])
@@ -613,9 +641,24 @@ fn share_units(found: &mut [Amount], tokens: &[Token]) {
     // "4.1 Mpps with the patch against 3.4 without it"
     for at in 1..found.len() {
         let before = tokens.get(found[at].first.wrapping_sub(1));
-        let is_held =
-            before.is_some_and(|t| t.is_in("against vs versus than to") || t.is_mark(&['→']));
+        let is_decimal = found[at].step < 1.0;
+        let is_held = before.is_some_and(|t| {
+            t.is_in("against vs versus than to from")
+                || t.is_mark(&['→'])
+                || is_decimal && t.is_word()
+        });
         let is_bare = matches!(&found[at].unit, Unit::Count(noun) if !is_counted(noun) && !is_noun_of_settings(noun));
+        if is_held && is_bare && found[at - 1].unit == Unit::Time {
+            let before = &found[at - 1];
+            let written = tokens[before.first].text.trim_start_matches(['+', '-']).parse::<f64>();
+            let scale = written.map_or(1e-9, |written| before.low / written);
+            let own = &mut found[at];
+            own.low *= scale;
+            own.high *= scale;
+            own.step *= scale;
+            own.unit = Unit::Time;
+            continue;
+        }
         if !(is_held && is_bare && found[at - 1].unit == Unit::Rate) {
             continue;
         }

@@ -54,7 +54,7 @@ fn known(facts: &Facts, piece: &Piece, noun: &str) -> Option<Vec<f64>> {
             known.insert(total(&own) as u64);
             if is_total {
                 known.insert(total(&all) as u64);
-            } else {
+            } else if piece.scope.parts.is_none() && piece.scope.families.is_none() {
                 let mut groups: Vec<Vec<&Cell>> = Vec::new();
                 groups.extend(
                     (0..facts.parts.len())

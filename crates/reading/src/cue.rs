@@ -221,6 +221,11 @@ fn of_word(tokens: &[Token], amounts: &[Amount], at: usize) -> Option<(Say, bool
         {
             down
         }
+        "longer" if amounts.iter().any(|own| own.end == at && own.unit == Unit::Time) => down,
+        "shorter" if amounts.iter().any(|own| own.end == at && own.unit == Unit::Time) => up,
+        "saves" | "saved" | "saving" if amounts.iter().any(|own| own.unit == Unit::Time) => up,
+        "good" | "great" | "fine" if tokens.len() <= 4 => up,
+        "bad" | "poor" if tokens.len() <= 4 => down,
         "gone" if text(-1) == "are" || text(-1) == "is" => down,
         "lost" | "losing" => down,
         "on" if text(1) == "top" => up,
@@ -510,7 +515,10 @@ pub(crate) fn is_negated(tokens: &[Token], at: usize) -> bool {
             own.is_in("wrong false incorrect untrue doubt") && matches!(next, "to" | "that");
         let is_patch_absent =
             own.is("without") && matches!(next, "the" | "it" | "this" | "any") && steps > 3;
-        let is_absent = own.is("without") && steps > 4;
+        const LIGHT: &str =
+            "a an any the measurable significant visible clear real noticeable much such";
+        let is_absent = own.is("without") && !tokens[back + 1..at].iter().all(|t| t.is_in(LIGHT))
+            || own.is("no") && next.starts_with("firewall");
         let is_number = own.is("zero")
             || own.is("no") && matches!(next, "less" | "more" | "longer" | "doubt" | "matter");
         if (is_negation(&own.text) && !is_only && !is_patch_absent && !is_absent && !is_number)

@@ -137,6 +137,13 @@ impl Facts {
         self.cells.iter().map(|cell| cell.block).collect::<BTreeSet<_>>().len()
     }
 
+    /// The sets of the part that no topic names, or that is called forwarding.
+    pub fn plain(&self) -> Option<Self> {
+        let is_plain = |part: &Part| part.names.is_empty() || part.names.contains("forwarding");
+        let part = self.parts.iter().position(is_plain)?;
+        Some(self.only(|cell| cell.part == part))
+    }
+
     /// The same of some sets only.
     #[must_use]
     pub fn only(&self, is_kept: impl Fn(&Cell) -> bool) -> Self {

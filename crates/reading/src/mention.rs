@@ -20,6 +20,9 @@ pub(crate) enum Whom {
     Blocks(BTreeSet<usize>),
     /// "Both machines", "each box".
     EachPart,
+    /// "Leaving pf aside": all but these parts, or this family.
+    NotPart(usize),
+    NotFamily(NamedFamily),
     /// Some parts, by what they are: firewalls.
     Parts(BTreeSet<usize>),
     /// "Both families".
@@ -70,10 +73,21 @@ pub(crate) fn mentions(facts: &Facts, tokens: &[Token]) -> Vec<Mention> {
             if is_other || tokens[at].is("here") {
                 say(Whom::Part(usize::from(is_other)));
             }
+        } else if let Some(whom) = filtered(facts, tokens, at) {
+            say(whom);
         } else if let Some(whom) = group(facts, tokens, at).or_else(|| blocks(facts, tokens, at)) {
             say(whom);
         } else if let Some(roles) = roles(facts, tokens, at) {
             say(Whom::Roles(roles));
+        }
+    }
+    for mention in &mut found {
+        if is_left_out(tokens, mention.at) {
+            match mention.whom {
+                Whom::Part(part) => mention.whom = Whom::NotPart(part),
+                Whom::Family(family) => mention.whom = Whom::NotFamily(family),
+                _ => {}
+            }
         }
     }
     found.dedup_by(|b, a| {
@@ -94,6 +108,22 @@ pub(crate) fn mentions(facts: &Facts, tokens: &[Token]) -> Vec<Mention> {
         is_it
     });
     found
+}
+
+/// "Except pf", "leaving pf aside", "apart from IPv6".
+fn is_left_out(tokens: &[Token], at: usize) -> bool {
+    let text = |k: isize| {
+        at.checked_add_signed(k).and_then(|at| tokens.get(at)).map_or("", |t| t.text.as_str())
+    };
+    let is_before = (1..=3).any(|k| match text(-k) {
+        "except" | "excluding" | "excepting" | "save" | "barring" | "besides" => true,
+        "from" => matches!(text(-k - 1), "apart" | "aside"),
+        "than" => text(-k - 1) == "other",
+        "for" => matches!(text(-k - 1), "except" | "save" | "but"),
+        "of" => text(-k - 1) == "exception",
+        _ => false,
+    });
+    is_before || (1..=2).any(|k| matches!(text(k), "aside" | "excepted" | "excluded"))
 }
 
 fn family(tokens: &[Token], at: usize) -> Option<NamedFamily> {
@@ -212,6 +242,43 @@ fn is_family_noun(word: &str) -> bool {
     word.starts_with("famil") || word.starts_with("protocol") || word == "stacks"
 }
 
+/// The parts that are firewalls, or those that are none.
+fn firewalled(facts: &Facts, is_one: bool) -> BTreeSet<usize> {
+    const FIREWALLS: &str = "ipfw pf ipf nftable iptable nft";
+    let has =
+        |part: &usize| FIREWALLS.split(' ').any(|name| facts.parts[*part].names.contains(name));
+    let own: BTreeSet<usize> = (0..facts.parts.len()).filter(has).collect();
+    match is_one {
+        _ if own.is_empty() || own.len() == facts.parts.len() => BTreeSet::new(),
+        true => own,
+        false => (0..facts.parts.len()).filter(|part| !own.contains(part)).collect(),
+    }
+}
+
+/// "Without a firewall", "plain forwarding", "nothing filtering", "firewalled": parts by whether they are one.
+fn filtered(facts: &Facts, tokens: &[Token], at: usize) -> Option<Whom> {
+    if !facts.is_of_topics {
+        return None;
+    }
+    let text = |k: usize| tokens.get(at + k).map_or("", |t| t.text.as_str());
+    let is_firewall = |word: &str| word.starts_with("firewall") || word.starts_with("filter");
+    let near = (1..=2).any(|k| is_firewall(text(k)));
+    let is_one = match text(0) {
+        "without" | "no" | "nothing" if near => false,
+        "plain" | "bare" | "unfiltered" | "firewall-less" => false,
+        "with" | "behind" | "a" | "the"
+            if is_firewall(text(1))
+                && !tokens.get(at.wrapping_sub(1)).is_some_and(|t| t.is("without")) =>
+        {
+            true
+        }
+        "firewalled" | "filtered" => true,
+        _ => return None,
+    };
+    let own = firewalled(facts, is_one);
+    (!own.is_empty()).then_some(Whom::Parts(own))
+}
+
 /// "Both machines", "the other family".
 fn group(facts: &Facts, tokens: &[Token], at: usize) -> Option<Whom> {
     const EACH: &str = "both each every all neither either two no any";
@@ -230,11 +297,10 @@ fn group(facts: &Facts, tokens: &[Token], at: usize) -> Option<Whom> {
     let reach = (1..=4).take_while(|k| is_light(text(*k))).count();
     let noun = noun.filter(|noun| text(reach + 1) == *noun)?;
     let is_family = is_family_noun(noun);
-    if tokens[at].is_in(EACH) && noun.starts_with("firewall") {
-        const FIREWALLS: &str = "ipfw pf ipf nftable iptable";
-        let is_one =
-            |part: &usize| FIREWALLS.split(" ").any(|name| facts.parts[*part].names.contains(name));
-        let own: BTreeSet<usize> = (0..facts.parts.len()).filter(is_one).collect();
+    if noun.starts_with("firewall") && tokens[at].is_in(EACH) {
+        let is_absent = tokens[at].is_in("no any")
+            && (tokens[at].is("no") || at > 0 && tokens[at - 1].is("without"));
+        let own: BTreeSet<usize> = firewalled(facts, !is_absent);
         return (!own.is_empty()).then_some(Whom::Parts(own));
     }
     if tokens[at].is_in(EACH) && (facts.parts.len() > 1 || is_family) {
@@ -294,9 +360,8 @@ fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> 
     let base = || Some(BTreeSet::from([0]));
     let variants = || (widest == 2).then(|| BTreeSet::from([1]));
     let is_absent = |k: isize| {
-        matches!(text(k - 1), "without" | "no" | "w/o")
-            || matches!(text(k - 2), "without" | "no")
-                && matches!(text(k - 1), "the" | "this" | "any")
+        matches!(text(k - 1), "without" | "w/o")
+            || matches!(text(k - 2), "without") && matches!(text(k - 1), "the" | "this" | "any")
     };
     let is_shared = |word: &str| {
         let word = folded(word);

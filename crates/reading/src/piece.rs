@@ -5,6 +5,7 @@ use crate::cue::{Cue, cues, is_negation};
 use crate::facts::Facts;
 use crate::mention::{Mention, Whom, mentions};
 use crate::scope::Scope;
+use crate::softness::Soft;
 use crate::token::{Token, tokens};
 
 /// Over how many of what it may mean a claim is said to hold.
@@ -81,6 +82,9 @@ fn piece(facts: &Facts, own: Vec<Token>, before: Option<&Piece>) -> Piece {
         };
         !(matches!(amount.unit, Unit::Count(_)) && mentions.iter().any(is_name))
     });
+    if let Some(before) = before {
+        share_unit(&mut amounts, before);
+    }
     let mut cues = cues(&own, &amounts);
     if let Some(before) = before {
         resolve_others(facts, &mut mentions, before);
@@ -90,7 +94,9 @@ fn piece(facts: &Facts, own: Vec<Token>, before: Option<&Piece>) -> Piece {
     let mut quantity = quantity(&own, &mentions);
     if let Some(before) = before {
         let is_of_all = matches!(quantity, Quantity::All | Quantity::None | Quantity::Of(..));
-        if !is_of_all && !has_other {
+        let is_left_out =
+            before.mentions.iter().any(|m| matches!(m.whom, Whom::NotPart(_) | Whom::NotFamily(_)));
+        if (!is_of_all || is_left_out) && !has_other {
             let is_it = own.first().is_some_and(|token| token.is_in("it this that"));
             scope = if mentions.is_empty() && !is_it {
                 scope.with_roles(&before.scope)
@@ -147,6 +153,25 @@ fn is_silent(own: &[Token], mentions: &[Mention]) -> bool {
         || has("would") && mentions.is_empty()
 }
 
+/// "... 2.67 Mpps, and none exceeded 2.53": a decimal without a unit has that of the piece before.
+fn share_unit(amounts: &mut [Amount], before: &Piece) {
+    let Some(last) = before.amounts.iter().rfind(|own| own.unit == Unit::Rate) else { return };
+    let written = before.tokens[last.first].text.replace(',', "").parse::<f64>();
+    let Some(scale) = written.ok().filter(|own| *own > 0.0).map(|own| last.low / own) else {
+        return;
+    };
+    for own in amounts.iter_mut().filter(|own| matches!(own.unit, Unit::Count(_)) && own.step < 1.0)
+    {
+        let ratio = own.low * scale / last.low;
+        if (0.2..5.0).contains(&ratio) {
+            own.low *= scale;
+            own.high *= scale;
+            own.step *= scale;
+            own.unit = Unit::Rate;
+        }
+    }
+}
+
 /// "The other machine": the one that was not named before.
 fn resolve_others(facts: &Facts, mentions: &mut [Mention], before: &Piece) {
     for mention in mentions {
@@ -178,7 +203,8 @@ fn cuts(facts: &Facts, all: &[Token]) -> Vec<(usize, usize)> {
     let says = |from: usize, to: usize| {
         let own = &all[from..to];
         let amounts = amounts(own);
-        let has_result = amounts.iter().any(|a| !matches!(a.unit, Unit::Count(_)));
+        let is_bound = |a: &Amount| a.step < 1.0 && matches!(a.soft, Soft::Above | Soft::Below);
+        let has_result = amounts.iter().any(|a| !matches!(a.unit, Unit::Count(_)) || is_bound(a));
         has_result || !cues(own, &amounts).is_empty()
     };
     let names = |from: usize, to: usize| !mentions(facts, &all[from..to]).is_empty();
@@ -207,7 +233,7 @@ fn cuts(facts: &Facts, all: &[Token]) -> Vec<(usize, usize)> {
         }
         let is_long = own.is_mark(&[':']) && at - from > 5;
         let is_full = is_long
-            || own.is_mark(&[';', '!', '?', '—', '.'])
+            || own.is_mark(&[';', '!', '?', '—'])
             || own.is_in(TURNS)
                 && !(own.is("but") && all[at - 1].is_in("all nothing anything none"));
         let is_dash = own.is_mark(&['-', '–']) && !all[at - 1].is_number();
@@ -283,6 +309,9 @@ fn quantity(own: &[Token], mentions: &[Mention]) -> Quantity {
             "famil",
             "of",
             "firewall",
+            "scenario",
+            "setup",
+            "ups",
             "release",
             "kernel",
             "setting",
@@ -296,10 +325,16 @@ fn quantity(own: &[Token], mentions: &[Mention]) -> Quantity {
         if let Some(k) = number.filter(|k| *k < 20.0) {
             let mut next = at + 1;
             let is_out = text(next) == "out" || text(next) == "of" || text(next) == "in";
-            while matches!(text(next), "out" | "of" | "the" | "in" | "all" | "these") {
+            while matches!(
+                text(next),
+                "out" | "of" | "the" | "in" | "all" | "these" | "our" | "my" | "those" | "your"
+            ) {
                 next += 1;
             }
             let all = crate::amount::number_word(text(next)).or_else(|| text(next).parse().ok());
+            if k == 1.0 && at > 0 && text(at - 1) == "not" {
+                return Quantity::None;
+            }
             if let Some(n) = all.filter(|n| is_out && *n >= k && *n < 20.0) {
                 let noun = (next + 1..next + 3)
                     .map(text)
@@ -332,6 +367,7 @@ fn quantity(own: &[Token], mentions: &[Mention]) -> Quantity {
                     Quantity::All
                 };
             }
+            "not" if text(at + 1) == "one" && text(at + 2) == "of" => return Quantity::None,
             "neither" => return Quantity::None,
             "nowhere" => return Quantity::None,
             "none" if text(at + 1) == "of" => return Quantity::None,
@@ -360,7 +396,15 @@ fn quantity(own: &[Token], mentions: &[Mention]) -> Quantity {
                                 && ((at..at + 4).contains(&m.at)
                                     || matches!(
                                         text(at + 1),
-                                        "one" | "family" | "machine" | "box"
+                                        "one"
+                                            | "family"
+                                            | "machine"
+                                            | "box"
+                                            | "test"
+                                            | "case"
+                                            | "set"
+                                            | "scenario"
+                                            | "comparison"
                                     )))
                 });
                 if near {

@@ -53,7 +53,53 @@ pub(crate) fn check(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Opti
         }
         return truth;
     }
-    superlative(facts, piece).or_else(|| definite(facts, piece))
+    superlative(facts, piece)
+        .or_else(|| most_changed(facts, piece))
+        .or_else(|| definite(facts, piece))
+}
+
+/// "The smallest proven change is the one for IPv6", "IPv4 gains most": the first or the last of all changes.
+fn most_changed(facts: &Facts, piece: &Piece) -> Option<Truth> {
+    const MOST: &str = "biggest largest strongest greatest highest most worst";
+    const LEAST: &str = "smallest least weakest tiniest lowest";
+    let place = piece.tokens.iter().position(|t| t.is_in(MOST) || t.is_in(LEAST))?;
+    let noun = piece.cues.iter().find(|cue| {
+        cue.at > place && cue.at <= place + 4 && (cue.is_noun || cue.say == Say::Differs)
+    });
+    let noun = noun.or_else(|| {
+        piece.cues.iter().find(|cue| cue.is_noun && cue.at > place && cue.at <= place + 4)
+    })?;
+    let is_most = piece.tokens[place].is_in(MOST);
+    let own = piece.scope.changes(facts);
+    let is_proven = piece.has("proven significant");
+    let of = |change: &&Change| match noun.say {
+        Say::Moves(sign) => {
+            change.percent * sign.factor() > 0.0 && (change.is_proven || !is_proven)
+        }
+        _ => change.is_proven || !is_proven,
+    };
+    let all: Vec<&Change> = facts.changes.iter().filter(of).collect();
+    if own.is_empty() || own.len() == facts.changes.len() || facts.widest() > 2 {
+        return None;
+    }
+    let size = |change: &&Change| change.percent.abs();
+    let first = match is_most {
+        true => all.iter().copied().max_by(|a, b| size(a).total_cmp(&size(b))),
+        false => all.iter().copied().min_by(|a, b| size(a).total_cmp(&size(b))),
+    };
+    let is_it = first.is_some_and(|first| {
+        own.iter().any(|own| own.base == first.base && own.variant == first.variant)
+    });
+    // per cent and packets: either may be meant
+    let rate = |change: &&Change| {
+        (facts.cells[change.variant].mean() - facts.cells[change.base].mean()).abs()
+    };
+    let by_rate = match is_most {
+        true => all.iter().copied().max_by(|a, b| rate(a).total_cmp(&rate(b))),
+        false => all.iter().copied().min_by(|a, b| rate(a).total_cmp(&rate(b))),
+    };
+    let is_by_rate = by_rate.is_some_and(|first| own.iter().any(|own| own.base == first.base));
+    Some(if is_it || is_by_rate { Truth::Holds } else { Truth::Fails(shown(facts, &all)) })
 }
 
 /// "The fastest is ipfw-stateless", "it peaks with 4 queues": the first or the last of the sets of each block.
@@ -217,10 +263,18 @@ fn pivots(piece: &Piece) -> Vec<(usize, Option<Sign>)> {
         } else if own.is("ahead") && next == "of" {
             found.push((at, Some(Sign::Up)));
         }
+        // "three times the IPv6 loss"
+        let is_times = own.is("the")
+            && is_named
+            && piece.amounts.iter().any(|amount| amount.end == at && amount.unit == Unit::Factor);
+        if is_times {
+            found.push((at, None));
+        }
         let is_than =
             own.is_in(BETWEEN) && (!is_before_amount || is_named) && !(own.is("what") && at == 0);
         let is_over = own.is("over") && piece.named(at + 1, at + 4).is_empty();
-        let is_as = own.is("as") && at >= 2 && piece.text(at - 2) == "as";
+        let is_as =
+            own.is("as") && piece.tokens[at.saturating_sub(8)..at].iter().any(|t| t.is("as"));
         let is_that = own.is_in("that those one") && matches!(next, "of" | "on" | "in" | "for");
         if is_than && !is_over || is_as || is_that {
             found.push((at, None));
@@ -455,7 +509,9 @@ pub(crate) fn gap(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option
         .amounts
         .iter()
         .enumerate()
-        .filter(|(_, a)| matches!(a.unit, Unit::Rate | Unit::Percent | Unit::Factor))
+        .filter(|(_, a)| {
+            a.first > place && matches!(a.unit, Unit::Rate | Unit::Percent | Unit::Factor)
+        })
         .collect();
     for part in parts {
         let of = |role: usize| -> Option<(f64, f64)> {

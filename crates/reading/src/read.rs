@@ -35,7 +35,8 @@ pub fn names(facts: &Facts, sentence: &str) -> (bool, bool) {
     let is_family = |whom: &Whom| {
         matches!(whom, Whom::Family(_) | Whom::EachFamily | Whom::OtherFamily | Whom::Blocks(_))
     };
-    let is_of_all = all.iter().any(|piece| !matches!(piece.quantity, Quantity::Plain));
+    const MOST: &str = "smallest largest biggest strongest weakest greatest most least best worst";
+    let is_of_all = all.iter().any(|p| !matches!(p.quantity, Quantity::Plain) || p.has(MOST));
     (
         is_of_all || named().any(|m| is_part(&m.whom)),
         is_of_all || named().any(|m| is_family(&m.whom)),

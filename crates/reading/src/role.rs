@@ -65,6 +65,27 @@ pub(crate) fn scope_at(facts: &Facts, piece: &Piece, own: &Amount) -> Scope {
         scope.families.clone_from(&local.families);
         scope.pairs.clear();
     }
+    let levels = piece.amounts.iter().filter(|other| other.unit == own.unit).count();
+    let mut roles = piece.mentions.iter().filter_map(|m| match &m.whom {
+        Whom::Roles(roles) => Some((m.at, roles)),
+        _ => None,
+    });
+    // "it has 2.51 where it used to have 2.69": the mention is of the amount next to it
+    if let (2, Some((at, roles)), None, 2) = (levels, roles.next(), roles.next(), facts.widest())
+        && at > piece.amounts[0].end
+        && role_of(piece, own) == Role::Level
+    {
+        // what a word leads to is nearer than what it follows
+        let far = |other: &Amount| match other.first > at {
+            true => (other.first - at).saturating_sub(2),
+            false => at - other.end.min(at),
+        };
+        let others = piece.amounts.iter().filter(|other| other.unit == own.unit);
+        let is_nearest = others.map(far).all(|other| far(own) <= other);
+        let rest = || (0..2).filter(|role| !roles.contains(role)).collect();
+        scope.roles = Some(if is_nearest { roles.clone() } else { rest() });
+        return scope;
+    }
     if role_of(piece, own) == Role::Level
         && is_shared(scope.roles.as_ref().map_or(0, BTreeSet::len))
     {
@@ -174,7 +195,7 @@ pub(crate) fn role_of(piece: &Piece, own: &Amount) -> Role {
     }
     if near(piece, place, LOAD)
         && !near(piece, place, "forward forwards forwarded handles")
-        && own.unit == Unit::Rate
+        && (own.unit == Unit::Rate || own.is_of)
     {
         return Role::Line;
     }
@@ -193,7 +214,7 @@ pub(crate) fn role_of(piece: &Piece, own: &Amount) -> Role {
     const BY: &str = "by lost lose loses losing gain gains gained gaining costs cost saves save saved plus \
     minus adds extra additional of win wins shaves takes took drops grows back threw thrown";
     const BEHIND: &str = "more less fewer faster slower quicker extra additional on better worse gain loss higher \
-    lower drop increase improvement cheaper dearer missing away";
+    lower drop increase improvement cheaper dearer missing away saved lost gone wasted shaved worth longer shorter";
     let is_moving_verb = piece
         .cues
         .iter()

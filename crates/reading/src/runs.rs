@@ -16,10 +16,35 @@ const HIGH: &str = "best highest fastest maximum max peak strongest";
 /// What is said of runs, spreads and intervals; `None` where nothing is.
 pub(crate) fn check(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth> {
     overlap(facts, piece)
+        .or_else(|| against_noise(facts, piece))
         .or_else(|| interval(facts, piece, read))
         .or_else(|| extremes(facts, piece, read))
         .or_else(|| every_run(facts, piece, read))
         .or_else(|| spreads(facts, piece))
+}
+
+/// "The uncertainty is larger than the difference itself": whether a change is told from what the runs vary by.
+fn against_noise(facts: &Facts, piece: &Piece) -> Option<Truth> {
+    const NOISE: &str = "uncertainty error noise half-width width margin uncertainties errors";
+    const MORE: &str = "larger bigger exceeds exceed greater dwarfs swamps covers higher wider above outside beyond";
+    const LESS: &str = "smaller less below under inside within lower";
+    let at = |list: &str| piece.tokens.iter().position(|t| t.is_in(list));
+    let (noise, change) = (at(NOISE)?, piece.cues.iter().find(|cue| cue.is_noun)?.at);
+    let between = |list: &str| {
+        let (from, to) = (noise.min(change), noise.max(change));
+        piece.tokens[from..to].iter().any(|t| t.is_in(list))
+    };
+    let is_more = match (between(MORE), between(LESS)) {
+        (true, false) => true,
+        (false, true) => false,
+        _ => return None,
+    };
+    let verb = piece.tokens.iter().position(|t| t.is_in(MORE) || t.is_in(LESS))?;
+    let is_proven = ((noise < change) != is_more) != is_negated(&piece.tokens, verb);
+    let changes = piece.scope.changes(facts);
+    let is: Vec<Is> =
+        changes.iter().map(|change| Is::from(change.is_proven == is_proven)).collect();
+    Some(judge(piece.quantity, false, &is, || shown(facts, &changes)))
 }
 
 /// "The two sets do not overlap", "ranges are disjoint".
@@ -115,6 +140,18 @@ fn interval(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
                     near(own.low, low, own.step) && near(own.high, high, own.step)
                         || near(own.low, high, own.step) && near(own.high, low, own.step)
                 }
+                [one] if matches!(piece.amounts[*one].soft, Soft::Above | Soft::Below) => {
+                    let own = &piece.amounts[*one];
+                    let is_denied = is_negated(&piece.tokens, own.first)
+                        && piece
+                            .has("larger bigger higher more above over smaller lower less below");
+                    let (low, high) = if high < 0.0 { (-high, -low) } else { (low, high) };
+                    if (own.soft == Soft::Above) == is_denied {
+                        high <= own.low
+                    } else {
+                        low >= own.low
+                    }
+                }
                 [one] => {
                     let own = &piece.amounts[*one];
                     let is_half = piece.text(own.first.wrapping_sub(1)) == "±"
@@ -155,6 +192,18 @@ fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
     }
     let is_end = |at: &usize| piece.tokens[*at].is_in(LOW) || piece.tokens[*at].is_in(HIGH);
     let ends: Vec<usize> = (0..piece.tokens.len()).filter(is_end).collect();
+    // "every patched run beats the fastest stock one": its slowest does
+    let every = piece.tokens.iter().position(|t| t.is_in("every each all both"));
+    let every = every.filter(|_| piece.quantity == Quantity::All && piece.has("run runs one ones"));
+    let ends: Vec<usize> = match (ends.as_slice(), every) {
+        ([last], Some(first)) if first < *last => vec![first, *last],
+        ([], Some(first)) => {
+            let next = (first + 1..piece.tokens.len())
+                .find(|at| piece.tokens[*at].is_in("every each any all"));
+            next.map_or_else(Vec::new, |next| vec![first, next])
+        }
+        _ => ends,
+    };
     let [one, other] = ends.as_slice() else { return None };
     let cut = {
         // what is named before the second end, but behind the words between, belongs to it
@@ -184,8 +233,15 @@ fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
     if last.is_empty() && first.roles.is_none() {
         return None;
     }
-    let value =
-        |cell: &Cell, at: usize| if piece.tokens[at].is_in(LOW) { cell.min() } else { cell.max() };
+    let is_above_said =
+        piece.has("beats beat above faster quicker higher better exceeds tops outruns ahead");
+    // "every run" is above when its slowest is; of those that it is above, when their fastest is below
+    let value = |cell: &Cell, at: usize| match () {
+        () if piece.tokens[at].is_in(LOW) => cell.min(),
+        () if piece.tokens[at].is_in(HIGH) => cell.max(),
+        () if (at == *one) == is_above_said => cell.min(),
+        () => cell.max(),
+    };
     let has = |list: &str| piece.tokens[*one..].iter().any(|t| t.is_in(list));
     let is_above =
         has("beats beat above faster quicker higher better exceeds tops outruns ahead over \

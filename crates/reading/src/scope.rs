@@ -30,6 +30,14 @@ impl Scope {
                 Whom::Roles(roles) => scope.roles.get_or_insert_default().extend(roles),
                 Whom::Blocks(blocks) => scope.blocks.get_or_insert_default().extend(blocks),
                 Whom::Parts(parts) => scope.parts.get_or_insert_default().extend(parts),
+                Whom::NotPart(part) => {
+                    let all = (0..facts.parts.len()).filter(|own| own != part);
+                    scope.parts = Some(all.collect());
+                }
+                Whom::NotFamily(family) => {
+                    let all = facts.families().into_iter().filter(|own| own != family);
+                    scope.families = Some(all.collect());
+                }
                 Whom::EachPart => scope.parts = Some(all_parts.clone()),
                 Whom::EachFamily => scope.families = Some(facts.families()),
                 Whom::OtherPart | Whom::OtherFamily => {}

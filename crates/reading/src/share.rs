@@ -95,12 +95,16 @@ pub(crate) fn line(facts: &Facts, piece: &Piece, own: &Amount, scope: &Scope) ->
     reach(piece, &mut own);
     let scope = of_the_variant(piece, &own, scope.clone(), facts);
     let cells = scope.cells(facts);
+    // "the load is twice what it forwards"
+    let is_load_first =
+        piece.tokens[..own.first].iter().any(|t| t.is_in("load offered sends generator traffic"));
     let is_it = match own.unit {
         Unit::Percent | Unit::Fraction | Unit::Factor => {
             let scale = if own.unit == Unit::Percent { 100.0 } else { 1.0 };
             cells.iter().any(|cell| {
                 rates.iter().any(|rate| {
-                    own.fits(cell.mean() / rate * scale) || own.fits(rate / cell.mean() * scale)
+                    own.fits(cell.mean() / rate * scale)
+                        || is_load_first && own.fits(rate / cell.mean() * scale)
                 })
             })
         }

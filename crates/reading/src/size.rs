@@ -46,7 +46,8 @@ fn pairs(facts: &Facts, piece: &Piece, read: &[usize], found: &mut Vec<Truth>) -
         let is_back = has("from");
         let is_instead =
             between.iter().zip(between.iter().skip(1)).any(|(a, b)| a.is("instead") && b.is("of"));
-        let is_to = has("to") || is_arrow;
+        let is_used = between.windows(2).any(|two| two[0].is("used") && two[1].is("to"));
+        let is_to = has("to") && !is_used || is_arrow;
         if !(is_to || is_instead || is_back) || between.len() > 9 {
             continue;
         }
@@ -216,7 +217,12 @@ fn one(facts: &Facts, piece: &Piece, own: &Amount) -> Option<Truth> {
                 return Some(Truth::Open);
             }
             // "with the patch, IPv6 is 5.7 % slower": than the other family, it may be
-            let is_compared = piece.has("slower faster quicker") && is_apart(facts, own, &scope);
+            let is_compared = piece.has("slower faster quicker") && is_apart(facts, own, &scope)
+                || facts.is_of_topics
+                    && piece.has(
+                        "turning loading enabling going adding putting costs cost takes take than",
+                    )
+                    && is_of_a_topic(facts, own, &scope);
             // the same figure in another role: a person has to look
             let is_other = is_compared
                 || match role {
@@ -330,6 +336,27 @@ pub(crate) fn is_change(
 fn is_ratio_of_each(facts: &Facts, piece: &Piece, own: &Amount, scope: &Scope) -> bool {
     let scale = if own.unit == Unit::Percent { 100.0 } else { 1.0 };
     meant(facts, piece, scope).iter().all(|change| own.fits((1.0 + change.percent / 100.0) * scale))
+}
+
+/// "pf costs two thirds": what one thing is of another, with the same kernel and family.
+fn is_of_a_topic(facts: &Facts, own: &Amount, scope: &Scope) -> bool {
+    let cells = scope.cells(facts);
+    cells.iter().any(|a| {
+        let others = facts
+            .cells
+            .iter()
+            .filter(|b| b.part != a.part && b.family == a.family && b.role == a.role);
+        others.into_iter().any(|b| {
+            let ratio = a.mean() / b.mean();
+            match own.unit {
+                Unit::Percent => own.fits((ratio - 1.0) * 100.0) || own.fits(ratio * 100.0),
+                Unit::Fraction => own.fits(ratio - 1.0) || own.fits(ratio),
+                Unit::Factor => own.fits(ratio) || own.fits(1.0 / ratio),
+                Unit::Rate => own.fits(a.mean() - b.mean()),
+                _ => false,
+            }
+        })
+    })
 }
 
 /// Whether two families of one machine are so far apart.

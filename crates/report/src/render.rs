@@ -219,5 +219,5 @@ pub fn json(claims: &Claims) -> Result<String, ReportError> {
     let encode = |source| fwdlab_results::Error::Encode { what: "the claims", source };
     let mut text = serde_json::to_string_pretty(claims).map_err(encode)?;
     text.push('\n');
-    Ok(text)
+    Ok(fwdlab_guard::words::in_json(&text).into_owned())
 }

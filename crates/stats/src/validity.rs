@@ -337,7 +337,8 @@ impl Finding {
                  --check` names all that does not agree"
             }
             Self::NotComputable { .. } => {
-                "run more blocks; `fwdlab run --retry-failed` runs trials again that FAILED"
+                "give each side two values or more, all above 0; in a campaign run more blocks, such as \
+                 --blocks 8"
             }
         }
     }

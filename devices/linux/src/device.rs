@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::iter::repeat;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fwdlab_device::energy::{Meter, Powercap};
 use fwdlab_device::pulse::Pulse;
@@ -149,8 +150,13 @@ impl Device for Namespaces {
         Ok(Proof::new())
     }
 
-    /// Makes what runs in a trial, too: programs and sockets are refused only then.
-    fn preflight(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
+    /// Makes what runs in a trial, too: programs and sockets are refused only then. And sends a few
+    /// frames: where none comes back, none would in any block.
+    fn preflight(
+        &mut self,
+        variant: &Variant,
+        watch: &mut Watch<'_>,
+    ) -> Result<Proof, DeviceError> {
         self.set_up(variant)?;
         let mut answers = Proof::new();
         let experiment = Arc::clone(&self.experiment);
@@ -164,6 +170,9 @@ impl Device for Namespaces {
             let kind = self.kind(traffic, &settings);
             let shared = shared_map()?;
             answers.extend(self.stand(&request, kind, &shared, (&settings, &wanted))?.proof);
+            if traffic.sessions.is_none() {
+                self.try_a_few(&request, watch)?;
+            }
         }
         Ok(answers)
     }
@@ -215,6 +224,46 @@ impl Namespaces {
         self.tuning.change_to(&mut self.testbed, &settings, has_streams)?;
         self.applied = Some((settings, wanted));
         Ok(())
+    }
+
+    /// Sends frames for a moment, again where none of them comes back.
+    ///
+    /// # Errors
+    /// When none ever does.
+    fn try_a_few(
+        &mut self,
+        request: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), LinuxError> {
+        let short = Experiment {
+            duration: MOMENT,
+            warmup: Duration::ZERO,
+            interval: MOMENT,
+            ..request.experiment.clone()
+        };
+        let traffic = Traffic { measure: Measure::Rate, ..request.traffic.clone() };
+        let alone = Request { experiment: &short, variant: request.variant, traffic: &traffic };
+        let mut silent = Watch { on_interval: &mut |_| {}, stop: watch.stop };
+        let mut sent = 0;
+        for _ in 0..TRIES {
+            let measured = self.trial(&alone, &mut silent)?;
+            if measured.received > 0 {
+                return Ok(());
+            }
+            sent += measured.sent.unwrap_or(0);
+        }
+        // A tester that others kept from sending knows nothing.
+        match sent {
+            0 => Ok(()),
+            _ => Err(LinuxError::Setup {
+                what: format!(
+                    "none of {sent} frames of traffic {:?} came back, and none would in any trial; correct \
+                     what keeps them: {}",
+                    traffic.name,
+                    suspects(request.variant)
+                ),
+            }),
+        }
     }
 
     fn trial(
@@ -294,8 +343,12 @@ impl Namespaces {
                 let own = tracking.as_ref().map(|tracking| tracking.busy.ns);
                 Cost::Stamped(own.unwrap_or_else(|| shared.get(word::BUSY_NS)))
             }
-            None => cpu
-                .map_or(Cost::Untold, |(now, before)| Cost::Softirq(now.softirq_ns_since(&before))),
+            // Its threads are in no soft interrupt.
+            None if settings.threaded => Cost::Untold,
+            None => cpu.map_or(Cost::Untold, |(now, before)| Cost::Softirq {
+                ns: now.softirq_ns_since(&before),
+                frames: worked_on(&sent, &change, &settings),
+            }),
         };
         let steal = cpu.and_then(|(now, before)| now.steal_since(&before));
         let mut change = forwarded(change, ended);
@@ -604,10 +657,29 @@ enum Cost {
     Stamped(u64),
     /// What fwdlab's router says about itself.
     Told { ns: u64, frames: u64 },
-    /// Nanoseconds in soft interrupts of all processors.
-    Softirq(u64),
-    /// The kernel did not say.
+    /// Nanoseconds in soft interrupts of all processors, in which so many frames were worked on.
+    Softirq { ns: u64, frames: u64 },
+    /// Nobody counted it.
     Untold,
+}
+
+/// How long frames are sent to see whether any comes back, and how often at most.
+const MOMENT: Duration = Duration::from_millis(20);
+const TRIES: usize = 3;
+
+/// What a variant sets, as what may keep every frame.
+fn suspects(variant: &Variant) -> String {
+    let words: Vec<&str> = variant.set.keys().map(String::as_str).collect();
+    match &words[..] {
+        [] => "the routes".to_owned(),
+        words => format!("{}, or the routes", words.join(", ")),
+    }
+}
+
+/// The frames that the device worked on: those for which nothing had room cost it next to nothing.
+fn worked_on(sent: &Sent, change: &Change, settings: &LinuxSettings) -> u64 {
+    let reached = change.packets.filter(|_| settings.xdp == Xdp::None);
+    reached.filter(|packets| *packets > 0).map_or(sent.sent, |packets| packets.min(sent.sent))
 }
 
 /// Whether a program stands on the device's input. Frames of sockets have too little room in front
@@ -751,7 +823,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
         measured.intervals.iter_mut().for_each(|interval| interval.busy = None);
     };
     let whole_ns: f64 = measured.intervals.iter().map(|interval| interval.ms * 1e6).sum();
-    if let Cost::Stamped(ns) | Cost::Softirq(ns) = cost {
+    if let Cost::Stamped(ns) | Cost::Softirq { ns, .. } = cost {
         measured.environment.device_share = device_share(ns, whole_ns, sent.core_share);
     }
     match cost {
@@ -761,14 +833,21 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
             measured.busy = Some(Busy { ns, frames });
             whole(&mut measured);
         }
-        Cost::Softirq(ns) => {
-            measured.busy = Some(Busy { ns, frames: sent.sent });
+        Cost::Softirq { ns, frames } => {
+            measured.busy = Some(Busy { ns, frames });
             whole(&mut measured);
             measured.warnings.push(
                 "device cost: time in soft interrupts of all processors, in steps of 10 ms"
                     .to_owned(),
             );
         }
+    }
+    if settings.threaded && measured.busy.is_none() {
+        measured.warnings.push(
+            "device cost: not counted: kernel threads receive (threaded = \"on\"), and their time is not \
+             told apart; compare rates, or rps, whose soft interrupts are counted"
+                .to_owned(),
+        );
     }
     if !has_reasons {
         measured.warnings.push(

@@ -1,6 +1,6 @@
 //! A connected host: commands, files, and programs that go on while others work.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -29,6 +29,8 @@ pub struct Connected {
     pub ports_without_statistics: BTreeSet<String>,
     /// ip(8) of iproute2, once it was looked for.
     ip: Option<String>,
+    /// How its ports were set when that was asked last.
+    pub settings: Option<BTreeMap<String, String>>,
 }
 
 /// Says where ip(8) of iproute2 is. The one of busybox, which its shell takes for it, knows no protocol of a route,
@@ -50,7 +52,15 @@ impl Connected {
         let master = Master::connect(way, patience, is_stopped)?;
         let shell = Shell::open(master.way(), patience, is_stopped)?;
         let ports_without_statistics = BTreeSet::new();
-        Ok(Self { host: host.clone(), shell, master, limit, ports_without_statistics, ip: None })
+        Ok(Self {
+            host: host.clone(),
+            shell,
+            master,
+            limit,
+            ports_without_statistics,
+            ip: None,
+            settings: None,
+        })
     }
 
     /// Does something in which no command may take longer than `limit`.

@@ -51,8 +51,11 @@ impl Machines {
         }
         self.prove_testers(&mut proof, is_stopped)?;
         let others = self.expectations_of_others(wanted);
+        // Commands may change anything; a boot is another connection.
+        let mut all = self.experiment.variants.iter().map(RemoteVariant::of);
+        let may_differ = all.any(|variant| !variant.apply.is_empty());
         let dut = self.dut()?;
-        proof.extend(facts::changing(dut, is_stopped)?);
+        proof.extend(facts::changing(dut, may_differ, is_stopped)?);
         proof.insert("configuration".to_owned(), configuration.prove(dut, is_stopped)?);
         let (start, patience) =
             (Instant::now(), if has_booted { STARTING } else { Duration::ZERO });
@@ -98,13 +101,13 @@ impl Machines {
         let Some(hosts) = &mut self.hosts else { return Ok(()) };
         for host in hosts.all() {
             let role = host.role();
-            let reading = with_links(host, is_stopped)?;
+            let reading = with_links(host, dut::look, is_stopped)?;
             for (number, (port, seen)) in host.host.ports.iter().zip(&reading.ports).enumerate() {
                 if !port.is_datagram() {
                     proof.insert(format!("{role} port {number} speed"), seen.speed.clone());
                 }
             }
-            let found = facts::changing(host, is_stopped)?.into_iter();
+            let found = facts::changing(host, false, is_stopped)?.into_iter();
             proof.extend(found.map(|(name, value)| (format!("{role} {name}"), value)));
         }
         Ok(())
@@ -112,7 +115,7 @@ impl Machines {
 
     /// Reads the device when the links of its ports are up.
     fn read_with_links(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Reading> {
-        let reading = with_links(self.dut()?, is_stopped)?;
+        let reading = with_links(self.dut()?, dut::read, is_stopped)?;
         self.boot = Some(reading.boot.clone());
         Ok(reading)
     }
@@ -128,10 +131,14 @@ fn answer(said: &Said) -> String {
 }
 
 /// A reading of a host in which all its test ports have a link, and are those of the testbed file.
-fn with_links(host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<Reading> {
+fn with_links(
+    host: &mut Connected,
+    read: fn(&mut Connected, &dyn Fn() -> bool) -> Result<Reading>,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<Reading> {
     let start = Instant::now();
     loop {
-        let reading = dut::read(host, is_stopped)?;
+        let reading = read(host, is_stopped)?;
         let ports = host.host.ports.iter().zip(&reading.ports);
         let ports: Vec<_> = ports.filter(|(port, _)| !port.is_datagram()).collect();
         for (port, seen) in &ports {

@@ -163,12 +163,22 @@ fn a_profile_is_taken_on_the_device_and_fetched_when_the_traffic_is_over() {
         return;
     }
     let experiment = EXPERIMENT.replace("seed = 7", "seed = 7\nprofile = true");
-    let output = rig.run(&experiment);
+    let mut output = rig.run(&experiment);
     rig.assert_finished(&output);
+    // A trial may fail on a busy machine; then a person takes the profiles again.
+    for _ in 0..3 {
+        if text(&output.stderr).contains("warning: profile of ") {
+            let mut again = rig.fwdlab();
+            again.arg("profile").arg(rig.results());
+            again.arg("--testbed").arg(rig.dir().join("testbed.toml"));
+            eprintln!("{}", text(&output.stderr));
+            output = again.output().expect("it starts");
+        }
+    }
     for variant in ["loose", "strict"] {
         let file = rig.results().join(format!("profiles/{variant}.inet.folded"));
-        let stacks =
-            fs::read_to_string(&file).unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
+        let said = text(&output.stderr);
+        let stacks = fs::read_to_string(&file).unwrap_or_else(|_| panic!("{said}"));
         assert!(stacks.contains(";ip_forward"), "{variant}: {stacks}");
     }
     let left = rig.on("dut", "ls /var/tmp/fwdlab; pidof perf");

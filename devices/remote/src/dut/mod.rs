@@ -5,7 +5,7 @@ mod files;
 mod network;
 mod sysctl;
 
-pub use counters::{change, read};
+pub use counters::{change, look, read};
 pub use files::{Configuration, restore_and_place};
 pub use fwdlab_counters::{Change, Reading, added};
 pub use network::Routes;
