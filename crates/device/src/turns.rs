@@ -47,6 +47,23 @@ impl Turns {
     }
 }
 
+/// The processors that this machine may have, as the kernel says it: `0-1`.
+pub fn possible_cores() -> String {
+    let text = fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
+    text.trim().to_owned()
+}
+
+/// Whether a mask has processors beyond the last one that is possible.
+pub fn names_absent(mask: u64, possible: &str) -> bool {
+    let last = possible.rsplit(['-', ',']).next().and_then(|last| last.parse::<u32>().ok());
+    last.is_some_and(|last| last < u64::BITS - 1 && mask >> (last + 1) != 0)
+}
+
+/// The calling thread's share of the time since then in which it could run.
+pub fn own_share_since(before: Option<Turns>) -> Option<f64> {
+    before.and_then(|before| Turns::own()?.share_since(&before))
+}
+
 /// The smaller of two shares; the one that is known.
 pub fn least(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     one.into_iter().chain(other).reduce(f64::min)
@@ -189,5 +206,12 @@ mod tests {
         let mut again = Again::default();
         assert_eq!(again.judge(Some(0.3), 2 * LONGEST, true), Use::Counts);
         assert_eq!(again.least(), Some(0.3));
+    }
+
+    #[test]
+    fn processors_that_are_not_there_take_no_frames_over() {
+        assert!(names_absent(0xf, "0-1") && !names_absent(3, "0-1"));
+        assert!(!names_absent(1, "0") && !names_absent(u64::MAX, "0-63"));
+        assert!(!names_absent(0xf, ""));
     }
 }

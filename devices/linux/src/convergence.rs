@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use fwdlab_builtin::convergence::{Given, observe};
-use fwdlab_device::turns::{Turns, least};
+use fwdlab_device::turns::{Turns, least, own_share_since};
 use fwdlab_device::{Request, Watch};
 use fwdlab_experiment::Converging;
 use fwdlab_port::{Pool, PortError, affinity};
@@ -93,7 +93,7 @@ fn events(
                 }
             }
             // The next trial finds the routes that it wants.
-            let share = share_since(turns);
+            let share = own_share_since(turns);
             if are_there {
                 testbed.take_routes(DEVICE, routes)?;
             }
@@ -118,7 +118,7 @@ fn events(
             if let Some(last) = events.last_mut() {
                 last.add_late(&paths.late_any());
             }
-            (events, share_since(turns))
+            (events, own_share_since(turns))
         });
         let sender = sender.map_err(|source| PortError::Thread { source })?;
         let panicked = || LinuxError::Thread { what: "the tester panicked".to_owned() };
@@ -126,9 +126,4 @@ fn events(
         let changer = changer.join().map_err(|_| panicked())??;
         Ok((events, least(sender, changer)))
     })
-}
-
-/// The calling thread's share of the time since then in which it could run.
-fn share_since(before: Option<Turns>) -> Option<f64> {
-    before.and_then(|before| Turns::own()?.share_since(&before))
 }

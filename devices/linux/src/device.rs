@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fwdlab_device::energy::{Meter, Powercap};
 use fwdlab_device::pulse::Pulse;
-use fwdlab_device::turns::{Again, Workers, least};
+use fwdlab_device::turns::{Again, Workers, least, names_absent, possible_cores};
 use fwdlab_device::{
     Device, DeviceError, Facts, Proof, Request, Watch, whole_machine, without_whole_machine,
 };
@@ -637,18 +637,6 @@ fn is_input_measured(experiment: &Experiment, is_veth: bool) -> Result<bool, Lin
         is_measured |= concerns_input;
     }
     Ok(is_measured)
-}
-
-/// The processors that this machine may have, as the kernel says it: `0-1`.
-fn possible_cores() -> String {
-    let text = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
-    text.trim().to_owned()
-}
-
-/// Whether a mask has processors beyond the last one that is possible.
-fn names_absent(mask: u64, possible: &str) -> bool {
-    let last = possible.rsplit(['-', ',']).next().and_then(|last| last.parse::<u32>().ok());
-    last.is_some_and(|last| last < u64::BITS - 1 && mask >> (last + 1) != 0)
 }
 
 /// What is known about the device's cost.

@@ -240,10 +240,3 @@ fn a_way_of_avoiding_congestion_that_is_not_there_is_refused_at_its_line_before_
     assert!(said.starts_with(&format!("t.toml:{line}: congestion = \"nonsense\"")), "{said}");
     assert!(said.contains("write one of them"), "{said}");
 }
-
-#[test]
-fn processors_that_are_not_there_take_no_frames_over() {
-    assert!(super::names_absent(0xf, "0-1") && !super::names_absent(3, "0-1"));
-    assert!(!super::names_absent(1, "0") && !super::names_absent(u64::MAX, "0-63"));
-    assert!(!super::names_absent(0xf, ""));
-}

@@ -6,7 +6,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use fwdlab_device::turns::{Turns, Workers, least};
+use fwdlab_device::turns::{Turns, Workers, least, own_share_since};
 use fwdlab_port::{PortError, affinity};
 use fwdlab_procedures::bursts;
 use fwdlab_results::{Burst, TrialEnvironment};
@@ -102,7 +102,7 @@ fn burst(
         let (received, dropped) = (tester.received(), backlog_drops());
         let (start, own, theirs) = (Instant::now(), Turns::own(), workers.waited_ns());
         let sent = tester.send_burst(frames as u32).map_err(failed)?;
-        let sender = own.and_then(|own| Turns::own()?.share_since(&own));
+        let sender = own_share_since(own);
         let received = wait(tester, (received, sent), dropped);
         let passed = start.elapsed();
         let share = least(sender, workers.share_since(&theirs, passed)).unwrap_or(1.0);

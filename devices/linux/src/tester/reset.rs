@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use fwdlab_device::turns::{Turns, Use, least};
+use fwdlab_device::turns::{Turns, Use, least, own_share_since};
 use fwdlab_port::PortError;
 use fwdlab_procedures::Unfound;
 use fwdlab_results::Reset;
@@ -129,7 +129,7 @@ fn watch(
         let changer = changer.spawn_scoped(scope, || {
             let (begun, turns) = (start.elapsed(), Turns::own());
             restart.run()?;
-            let share = turns.and_then(|turns| Turns::own()?.share_since(&turns));
+            let share = own_share_since(turns);
             Ok::<_, LinuxError>(((begun, start.elapsed()), share))
         });
         let changer = changer.map_err(|source| PortError::Thread { source })?;
