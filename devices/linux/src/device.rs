@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::iter::repeat;
 use std::sync::Arc;
-use std::time::Duration;
 
 use fwdlab_device::energy::{Meter, Powercap};
 use fwdlab_device::pulse::Pulse;
@@ -19,6 +18,7 @@ use fwdlab_results::{Benchmark, Busy, Interval, Measure, Measured, Queue, TrialE
 use fwdlab_topology::{Testbed, Topology, TopologyError, port_name};
 
 use crate::LinuxError;
+use crate::attempt;
 use crate::convergence;
 use crate::core;
 use crate::counters::{Change, DeviceCounters, leave_out_own};
@@ -171,7 +171,10 @@ impl Device for Namespaces {
             let shared = shared_map()?;
             answers.extend(self.stand(&request, kind, &shared, (&settings, &wanted))?.proof);
             if traffic.sessions.is_none() {
-                self.try_a_few(&request, watch)?;
+                let stop = watch.stop;
+                attempt::a_few(&request, |short| {
+                    self.trial(short, &mut Watch { on_interval: &mut |_| {}, stop })
+                })?;
             }
         }
         Ok(answers)
@@ -224,46 +227,6 @@ impl Namespaces {
         self.tuning.change_to(&mut self.testbed, &settings, has_streams)?;
         self.applied = Some((settings, wanted));
         Ok(())
-    }
-
-    /// Sends frames for a moment, again where none of them comes back.
-    ///
-    /// # Errors
-    /// When none ever does.
-    fn try_a_few(
-        &mut self,
-        request: &Request<'_>,
-        watch: &mut Watch<'_>,
-    ) -> Result<(), LinuxError> {
-        let short = Experiment {
-            duration: MOMENT,
-            warmup: Duration::ZERO,
-            interval: MOMENT,
-            ..request.experiment.clone()
-        };
-        let traffic = Traffic { measure: Measure::Rate, ..request.traffic.clone() };
-        let alone = Request { experiment: &short, variant: request.variant, traffic: &traffic };
-        let mut silent = Watch { on_interval: &mut |_| {}, stop: watch.stop };
-        let mut sent = 0;
-        for _ in 0..TRIES {
-            let measured = self.trial(&alone, &mut silent)?;
-            if measured.received > 0 {
-                return Ok(());
-            }
-            sent += measured.sent.unwrap_or(0);
-        }
-        // A tester that others kept from sending knows nothing.
-        match sent {
-            0 => Ok(()),
-            _ => Err(LinuxError::Setup {
-                what: format!(
-                    "none of {sent} frames of traffic {:?} came back, and none would in any trial; correct \
-                     what keeps them: {}",
-                    traffic.name,
-                    suspects(request.variant)
-                ),
-            }),
-        }
     }
 
     fn trial(
@@ -649,19 +612,6 @@ enum Cost {
     Softirq { ns: u64, frames: u64 },
     /// Nobody counted it.
     Untold,
-}
-
-/// How long frames are sent to see whether any comes back, and how often at most.
-const MOMENT: Duration = Duration::from_millis(20);
-const TRIES: usize = 3;
-
-/// What a variant sets, as what may keep every frame.
-fn suspects(variant: &Variant) -> String {
-    let words: Vec<&str> = variant.set.keys().map(String::as_str).collect();
-    match &words[..] {
-        [] => "the routes".to_owned(),
-        words => format!("{}, or the routes", words.join(", ")),
-    }
 }
 
 /// The frames that the device worked on: those for which nothing had room cost it next to nothing.

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod attempt;
 mod convergence;
 mod core;
 mod counters;

@@ -1,0 +1,60 @@
+//! A few frames before anything is measured: where none of them comes back, none would in any block.
+
+use std::time::Duration;
+
+use fwdlab_device::Request;
+use fwdlab_experiment::{Experiment, Traffic, Variant};
+use fwdlab_results::{Measure, Measured};
+
+use crate::LinuxError;
+
+/// How long frames are sent to see whether any comes back, and how often at most.
+const MOMENT: Duration = Duration::from_millis(20);
+const TRIES: usize = 3;
+
+/// Has `trial` send frames for a moment, again where none of them comes back.
+///
+/// # Errors
+/// When none ever does.
+pub(super) fn a_few(
+    request: &Request<'_>,
+    mut trial: impl FnMut(&Request<'_>) -> Result<Measured, LinuxError>,
+) -> Result<(), LinuxError> {
+    let short = Experiment {
+        duration: MOMENT,
+        warmup: Duration::ZERO,
+        interval: MOMENT,
+        ..request.experiment.clone()
+    };
+    let traffic = Traffic { measure: Measure::Rate, ..request.traffic.clone() };
+    let alone = Request { experiment: &short, variant: request.variant, traffic: &traffic };
+    let mut sent = 0;
+    for _ in 0..TRIES {
+        let measured = trial(&alone)?;
+        if measured.received > 0 {
+            return Ok(());
+        }
+        sent += measured.sent.unwrap_or(0);
+    }
+    // A tester that others kept from sending knows nothing.
+    match sent {
+        0 => Ok(()),
+        _ => Err(LinuxError::Setup {
+            what: format!(
+                "none of {sent} frames of traffic {:?} came back, and none would in any trial; correct \
+                 what keeps them: {}",
+                traffic.name,
+                suspects(request.variant)
+            ),
+        }),
+    }
+}
+
+/// What a variant sets, as what may keep every frame.
+fn suspects(variant: &Variant) -> String {
+    let words: Vec<&str> = variant.set.keys().map(String::as_str).collect();
+    match &words[..] {
+        [] => "the routes".to_owned(),
+        words => format!("{}, or the routes", words.join(", ")),
+    }
+}
