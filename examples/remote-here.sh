@@ -42,8 +42,10 @@ datagram_port() { # HERE THERE MAC
 
 take_down() { # DIR
     [ -f "$1/pids" ] || return 0
-    for pid in $(cat "$1/pids"); do kill -9 "$pid" 2>/dev/null || :; done
+    pids=$(cat "$1/pids")
+    # First: what starts something anew looks for it.
     rm -f "$1/pids"
+    for pid in $pids; do kill -9 "$pid" 2>/dev/null || :; done
 }
 
 go_with_owner() {

@@ -8,6 +8,7 @@
 #   remote-vms.sh alone DIR [KERNEL]         the device only: the tester is this machine, without
 #                                            privileges, and keeps rates that an emulated one does not
 #   remote-vms.sh in DIR ROLE COMMAND...     runs a command on a machine
+#   remote-vms.sh kernel DIR ROLE NAME       the next boots of a machine take kernels/NAME beside this script
 #   remote-vms.sh monitor DIR ROLE COMMAND   tells QEMU: system_reset, set_link port0 off, stop, cont
 #   remote-vms.sh down DIR                   takes it away
 #
@@ -52,9 +53,7 @@ machine_files() { # KERNEL
     for applet in $("$root/bin/busybox" --list); do
         [ -e "$root/bin/$applet" ] || ln -s busybox "$root/bin/$applet"
     done
-    for module in $modules; do
-        find "$1" -name "$module.ko" -exec cp {} "$root/modules/" \;
-    done
+    take_modules "$1" "$root/modules"
     echo 'root::0:0:root:/root:/bin/sh' > "$root/etc/passwd"
     echo 'root:x:0:' > "$root/etc/group"
     echo /bin/sh > "$root/etc/shells"
@@ -99,6 +98,51 @@ INIT
     chmod 755 "$root/init"
 }
 
+take_modules() { # KERNEL DIR
+    for module in $modules; do
+        find "$1" \( -name "$module.ko" -o -name "$module.ko.xz" \) -exec cp {} "$2/" \;
+    done
+    for packed in "$2"/*.xz; do
+        [ ! -e "$packed" ] || xz -d -f "$packed" || die "needs xz: apt-get install xz-utils"
+    done
+}
+
+image_of() { # KERNEL
+    IMAGE=$(ls "$1"/boot/vmlinuz-* 2>/dev/null | head -1)
+    [ -n "$IMAGE" ] || die "needs a kernel: examples/kernels.sh ${1##*/}"
+}
+
+pack() { # DIR
+    (cd "$1" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1)
+}
+
+# What is unpacked last wins: the modules of another kernel.
+kernel() { # ROLE NAME
+    name=${2%.}
+    image_of "$here/kernels/$name"
+    if [ ! -e "$DIR/initrd-$name" ]; then
+        mkdir -p "$DIR/modules-$name/modules"
+        take_modules "$here/kernels/$name" "$DIR/modules-$name/modules"
+        { cat "$DIR/initrd"; pack "$DIR/modules-$name"; } > "$DIR/initrd-$name.new"
+        mv "$DIR/initrd-$name.new" "$DIR/initrd-$name"
+    fi
+    echo "$IMAGE" > "$DIR/$1.image"
+    echo "$DIR/initrd-$name" > "$DIR/$1.initrd"
+}
+
+# A machine for ever: where it boots, QEMU ends and is started again, with the kernel of then.
+boots() { # ROLE, then what QEMU is told
+    role=$1
+    shift
+    while :; do
+        qemu-system-x86_64 -no-reboot -kernel "$(cat "$DIR/$role.image")" -initrd "$(cat "$DIR/$role.initrd")" "$@" &
+        echo $! > "$DIR/$role.pid"
+        echo $! >> "$DIR/pids"
+        wait $! || exit
+        [ -f "$DIR/pids" ] || exit 0
+    done
+}
+
 # A port of this machine that nobody has, of TCP and UDP.
 free_port() { # NUMBER
     port=$((20000 + ($$ * 6 + $1) % 12000))
@@ -133,13 +177,18 @@ machine() { # ROLE NUMBER, then of each port NAME MAC HERE THERE
     done
     # Whether its timer works, Linux tells by how many ticks come while it counts: beside other work, too few do.
     mkfifo "$DIR/$role.monitor.in" "$DIR/$role.monitor.out"
-    qemu-system-x86_64 -name "$role" -machine q35 -accel "${ACCELERATOR:-tcg}" ${COUNTED:+-icount shift=3,sleep=on} -cpu max -m 256 \
-        -display none -nodefaults -no-user-config -kernel "$IMAGE" -initrd "$DIR/initrd" \
-        -append "console=ttyS0 panic=0 quiet no_timer_check role=$role $names" -serial "file:$DIR/$role.console" \
+    echo "$IMAGE" > "$DIR/$role.image"
+    echo "$DIR/initrd" > "$DIR/$role.initrd"
+    # A redirection of the function alone would keep what the caller reads open.
+    ( exec </dev/null >"$DIR/$role.qemu" 2>&1
+    boots "$role" -name "$role" -machine q35 -accel "${ACCELERATOR:-tcg}" ${COUNTED:+-icount shift=3,sleep=on} -cpu max -m 256 \
+        -display none -nodefaults -no-user-config \
+        -append "console=ttyS0 panic=0 quiet no_timer_check role=$role $names" \
+        -chardev "file,id=console,path=$DIR/$role.console,append=on" -serial chardev:console \
         -chardev "pipe,id=monitor,path=$DIR/$role.monitor" -mon chardev=monitor \
-        $nics </dev/null >"$DIR/$role.qemu" 2>&1 &
-    echo $! > "$DIR/$role.pid"
+        $nics ) &
     echo $! >> "$DIR/pids"
+    until [ -s "$DIR/$role.pid" ]; do sleep 0.05; done
 }
 
 testbed() { # NAME MORE-OF-THE-DEVICE; its testers are said on standard input
@@ -153,6 +202,7 @@ os = "linux"$2
 ports = [$(port port0 02:77:00:00:01:00), $(port port1 02:77:00:00:01:01)]
 [hooks]
 power-cycle = ["$here/remote-vms.sh", "monitor", "$DIR", "dut", "system_reset"]
+kernel = ["$here/remote-vms.sh", "kernel", "$DIR", "dut", "{kernel}"]
 console = ["tail", "-n", "100", "$DIR/dut.console"]
 [limits]
 boot = "240s"
@@ -164,8 +214,7 @@ TESTBED
 prepare() { # KERNEL, then the roles
     command -v qemu-system-x86_64 >/dev/null || die "needs QEMU: apt-get install qemu-system-x86"
     command -v dropbearkey >/dev/null || die "needs dropbearkey: apt-get install dropbear-bin"
-    IMAGE=$(ls "$1"/boot/vmlinuz-* 2>/dev/null | head -1)
-    [ -n "$IMAGE" ] || die "needs a kernel: examples/kernels.sh 6.1"
+    image_of "$1"
     mkdir -p "$DIR"
     DIR=$(cd "$DIR" && pwd)
     : > "$DIR/known_hosts"
@@ -177,7 +226,7 @@ prepare() { # KERNEL, then the roles
     for role in "$@"; do
         dropbearkey -t ed25519 -f "$DIR/root/etc/dropbear/$role" >/dev/null 2>&1
     done
-    (cd "$DIR/root" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1) > "$DIR/initrd"
+    pack "$DIR/root" > "$DIR/initrd"
     go_with_owner
 }
 
@@ -237,7 +286,7 @@ TESTER
     wait_for dut
 }
 
-[ $# -ge 2 ] || die "usage: up DIR [KERNEL] | alone DIR [KERNEL] | in DIR ROLE COMMAND... | monitor DIR ROLE COMMAND | down DIR"
+[ $# -ge 2 ] || die "usage: up DIR [KERNEL] | alone DIR [KERNEL] | in DIR ROLE COMMAND... | kernel DIR ROLE NAME | monitor DIR ROLE COMMAND | down DIR"
 command=$1 DIR=$2
 shift 2
 case $command in
@@ -249,6 +298,10 @@ in)
     role=$1
     shift
     exec ssh -F "$DIR/ssh_config" -o BatchMode=yes -o UserKnownHostsFile="$DIR/known_hosts" "$role" "$@"
+    ;;
+kernel)
+    DIR=$(cd "$DIR" && pwd)
+    kernel "$1" "$2"
     ;;
 monitor)
     role=$1

@@ -21,6 +21,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("fwdlab-topology", 2),
     ("fwdlab-netbenches", 2),
     ("fwdlab-figures", 2),
+    ("fwdlab-counters", 2),
     ("fwdlab-xdp", 3),
     ("fwdlab-experiment", 3),
     ("fwdlab-history", 3),

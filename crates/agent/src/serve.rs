@@ -141,6 +141,32 @@ mod tests {
         assert!(first <= last);
     }
 
+    /// The controller may be gone without the connection's end: an order has a time of its own.
+    #[test]
+    fn an_order_ends_at_its_deadline_though_nobody_ends_the_input() {
+        let socket = || std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+        let ports = [socket(), socket()].map(|own| own.local_addr().expect("an address"));
+        let [here, there] = ports;
+        let mut order = traffic::tests::order(&format!("udp:{here}-{there}"));
+        order.back = format!("udp:{there}-{here}");
+        order.duration_ns = 600_000_000_000;
+        order.deadline_ns = 200_000_000;
+        let (input, mut orders) = std::io::pipe().expect("a pipe");
+        let (answers, output) = std::io::pipe().expect("a pipe");
+        std::thread::spawn(move || serve(input, output));
+        let line = line_of(&Order::Traffic(Box::new(order))).expect("a line");
+        orders.write_all(line.as_bytes()).expect("written");
+        let said: Vec<Answer> = BufReader::new(answers)
+            .lines()
+            .take(3)
+            .map(|line| message_of(&line.expect("read")).expect("ours").expect("whole"))
+            .collect();
+        let Answer::Done(report) = &said[2] else { panic!("{said:?}") };
+        // Of 600,000 frames in ten minutes.
+        assert!(report.sent > 0 && report.sent < 100_000, "{report:?}");
+        drop(orders);
+    }
+
     #[test]
     fn an_order_for_an_interface_that_is_not_there_fails_with_its_name() {
         let order = traffic::tests::order("no-such-port");

@@ -1,10 +1,12 @@
-//! How far two figures lie apart in their unit: what a percentage of next to nothing cannot say.
+//! How far two figures lie apart in their unit: what a percentage of next to nothing, or of a time, cannot say.
 //!
 //! A device that recovers in 10 us where the other needs 4 ms is better by 39900 %, and one that loses
-//! nothing by any percentage. The rule, for figures that may be next to nothing (times, bursts, sessions
-//! through a full table): where the estimate, or an end of its interval, is more than [`MOST_TIMES`] times
-//! as much or as little, the difference is said in the figure's unit, from the baseline's median. Rates
-//! and costs, which are never next to nothing, stay percentages.
+//! nothing by any percentage. The rule, for figures that may be next to nothing (bursts, times without loss,
+//! sessions through a full table, what a byte costs beside what it costs past the device): where the estimate, or an end of its interval, is more than
+//! [`MOST_TIMES`] times as much or as little, the difference is said in the figure's unit, from the baseline's
+//! median. So is every difference of times that are better when they are shorter: effects are ratios of
+//! speeds, and 13 ms against 64 ms, which is 384 % longer, is a speed less by 79 %. Rates and costs, which are
+//! never next to nothing, stay percentages.
 
 use fwdlab_results::{Measure, Metric, units};
 use fwdlab_stats::{Comparison, Direction, Effect};
@@ -28,6 +30,9 @@ pub struct Apart {
     pub interval: [f64; 2],
     #[serde(skip)]
     direction: Direction,
+    /// More than this the figure cannot be.
+    #[serde(skip)]
+    most: f64,
 }
 
 impl Apart {
@@ -44,19 +49,35 @@ impl Apart {
                     | Measure::Soak
                     | Measure::BackToBack
                     | Measure::FullTable
+                    | Measure::ByteCost
             )
         );
-        if !may_be_nothing
-            || baseline.is_empty()
-            || all.iter().all(|effect| effect.ln().abs() <= MOST_TIMES.ln())
-        {
+        let is_far = || all.iter().any(|effect| effect.ln().abs() > MOST_TIMES.ln());
+        if baseline.is_empty() || !(is_time(metric) || (may_be_nothing && is_far())) {
             return None;
         }
         let baseline = fwdlab_stats::median(baseline);
         let (unit, direction) = (metric.unit(), metric.direction());
-        let none = Self { unit, baseline, change: 0.0, interval: [0.0; 2], direction };
-        let change = none.more(comparison.estimate);
-        Some(Self { change, interval: none.between([interval.low, interval.high]), ..none })
+        let none = Self {
+            unit,
+            baseline,
+            change: 0.0,
+            interval: [0.0; 2],
+            direction,
+            most: f64::INFINITY,
+        };
+        Some(none.with(comparison))
+    }
+
+    /// Of a figure that can be no more than this: nothing is without loss for longer than it lasted.
+    pub fn at_most(self, most: f64, comparison: &Comparison) -> Self {
+        Self { most, ..self }.with(comparison)
+    }
+
+    fn with(self, comparison: &Comparison) -> Self {
+        let interval = comparison.interval95;
+        let change = self.more(comparison.estimate);
+        Self { change, interval: self.between([interval.low, interval.high]), ..self }
     }
 
     /// What a ratio of speeds is more than the baseline.
@@ -65,7 +86,8 @@ impl Apart {
             Direction::HigherIsBetter => effect.ratio(),
             Direction::LowerIsBetter => 1.0 / effect.ratio(),
         };
-        self.baseline * (times.min(MOST_READ) - 1.0)
+        let more = self.baseline * (times.min(MOST_READ) - 1.0);
+        more.min((self.most - self.baseline).max(0.0))
     }
 
     fn between(&self, ends: [Effect; 2]) -> [f64; 2] {
@@ -120,6 +142,11 @@ impl Apart {
     }
 }
 
+/// Whether the figure is a time that is better when it is shorter.
+pub const fn is_time(metric: Metric) -> bool {
+    matches!(metric, Metric::Own(Measure::Recovery | Measure::Reset | Measure::Convergence))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,7 +180,20 @@ mod tests {
         assert_eq!(more.unit, "s");
         let longer = apart(SOAK, 0.5, 10.0).unwrap();
         assert!((longer.change - 9.5).abs() < 0.1 && longer.interval[0] > 9.0, "{longer:?}");
-        assert_eq!(apart(RECOVERY, 4e-3, 3e-3), None);
+        // 13.25 ms against 64.14 ms were once "worse by 78.9 %": a time that is 4.8 times as long.
+        let late = apart(Metric::Own(Measure::Convergence), 13.25e-3, 64.14e-3).unwrap();
+        assert!(late.in_words("").starts_with("51.00 ms ["), "{}", late.in_words(""));
+        assert!(late.change() == "+51.00 ms" && late.interval[0] > 50e-3, "{late:?}");
+        let shorter = apart(RECOVERY, 4e-3, 3e-3).unwrap().change();
+        assert!(shorter.starts_with("-1.0") || shorter.starts_with("-99"), "{shorter}");
+        // A soak of a second is not without loss for a minute.
+        let blocks = [Block::new(1.0, 1.0), Block::new(0.5, 1.0), Block::new(1.0, 0.5)];
+        let few = paired::compare(&blocks, SOAK.direction()).unwrap();
+        let wide = Apart::of(&few, &[1.0, 0.5, 1.0], SOAK);
+        if let Some(wide) = wide {
+            let cut = wide.clone().at_most(1.0, &few);
+            assert!(wide.interval[1] > 1.0 && cut.interval[1] == 0.0, "{wide:?} {cut:?}");
+        }
         assert_eq!(apart(SOAK, 10.0, 2.0), None);
         // Frames and sessions cost something always.
         assert_eq!(apart(Metric::Own(Measure::Insertion), 10.0, 1000.0), None);

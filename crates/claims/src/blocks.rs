@@ -10,7 +10,7 @@ use fwdlab_stats::sequential::{self, Rule};
 use fwdlab_stats::{Comparison, Confidence, Direction, Error, model, paired, shared};
 use serde::Serialize;
 
-use fwdlab_results::{Campaign, Metric, Trial};
+use fwdlab_results::{Campaign, Measure, Metric, Trial};
 
 /// Fewest blocks before the first look: fewer name no winner.
 pub const LEAST_BLOCKS: u32 = 4;
@@ -182,10 +182,18 @@ pub fn compare(
             table.compare(campaign, confidence)
         }
     };
-    let of = |column: usize| match (whole.iter().position(|c| *c == column), &compared) {
+    let of = |column: usize| {
+        match (whole.iter().position(|c| *c == column), &compared) {
+        (None, _) if metric == Metric::Own(Measure::ByteCost) => Err(
+            "in a trial a byte cost no more through the device than past it: the device spares the ends as \
+             much as it costs, or the machine is not quiet enough to tell; longer trials or measure = \
+             \"goodput\" may"
+                .to_owned(),
+        ),
         (None, _) => Err(format!("a trial has no figure for the {}", metric.name())),
         (Some(_), Err(why)) => Err(why.clone()),
         (Some(place), Ok(all)) => Ok(all[place].clone()),
+    }
     };
     (1..=columns).map(of).collect()
 }

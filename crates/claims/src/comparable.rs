@@ -14,15 +14,13 @@
 
 use fwdlab_stats::median;
 
-use fwdlab_results::{Interval, Trial};
+use fwdlab_results::{Interval, Trial, TrialEnvironment};
 
 /// Round trips that differ by less than this factor are the same distance. The probe itself varies
 /// by half (50 to 75 ns), the distances by six.
 const SAME: f64 = 2.0;
 
-/// Least share of a trial in which its threads must have had their cores. Half of it and the
-/// median of the intervals no longer helps; the timer alone takes a hundredth.
-pub(crate) const LEAST_CORE_SHARE: f64 = 0.9;
+pub(crate) const LEAST_CORE_SHARE: f64 = TrialEnvironment::LEAST_CORE_SHARE;
 
 /// Paces that differ by less than this factor are one state of the processor; a neighbour on its
 /// core makes it slower by a fifth or more.

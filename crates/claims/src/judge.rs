@@ -19,7 +19,8 @@ use crate::saved::Saved;
 use crate::setting::Setting;
 use crate::unlike::unlike;
 use crate::words::{self, Said};
-use fwdlab_results::{Checks, Metric, Results, Tick, Trial};
+use fwdlab_experiment::Allowance;
+use fwdlab_results::{Benchmark, Checks, Metric, Results, Tick, Trial};
 
 /// What a verdict is judged by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -127,7 +128,9 @@ pub fn judge_by<'a>(
         let unlike = unlike(results, setting, &sides);
         let own = own.as_deref().map(pick);
         let lost = column.map_or_else(|_| Vec::new(), |column| blocks.lost[column - 1].clone());
-        let figures = Figures { rate: pick(&rate), cost: pick(&cost), own, unlike, lost };
+        let allow = setting.allow.clone();
+        let (rate, cost) = (pick(&rate), pick(&cost));
+        let figures = Figures { rate, cost, own, unlike, lost, allow };
         judgement(results, (*variant, traffic), sides, figures, terms)
     };
     others.iter().zip(&blocks.columns).map(one).collect()
@@ -197,6 +200,23 @@ struct Figures {
     unlike: Vec<Finding>,
     /// The blocks that lost the trial of one side.
     lost: Vec<Lost>,
+    /// Checks that need not be met.
+    allow: Vec<Allowance>,
+}
+
+/// A finding as it counts where the experiment allows some.
+fn permitted(finding: Finding, allow: &[Allowance]) -> Finding {
+    let allowance = match finding {
+        Finding::Saturated { .. } => Allowance::Saturation,
+        Finding::OfferedTooLittle { .. }
+        | Finding::SharedBottleneck { .. }
+        | Finding::GeneratorLimited { .. } => Allowance::GeneratorLimit,
+        other => return other,
+    };
+    match allow.contains(&allowance) {
+        true => Finding::Allowed { what: finding.to_string() },
+        false => finding,
+    }
 }
 
 fn judgement<'a>(
@@ -206,10 +226,10 @@ fn judgement<'a>(
     figures: Figures,
     terms: Terms,
 ) -> Judgement<'a> {
-    let metric = terms.metric.unwrap_or_else(|| Metric::deciding(trials(&sides)));
     let compared = [results.campaign.baseline.as_str(), variant];
+    let metric = terms.metric.unwrap_or_else(|| deciding(results, (traffic, compared), &sides));
     let mut findings = changed(results);
-    findings.extend(checks(&sides, metric));
+    findings.extend(checks(&sides, metric).into_iter().map(|own| permitted(own, &figures.allow)));
     findings.extend(figures.unlike);
     findings.extend(Proven::of(results).and_then(|own| own.finding()));
     findings.extend(stability(compared, &sides, metric));
@@ -275,10 +295,33 @@ fn judgement<'a>(
     }
 }
 
+/// The figure that decides; where no block is complete, that of all trials.
+fn deciding(
+    results: &Results,
+    (traffic, compared): (&str, [&str; 2]),
+    sides: &[Vec<&Trial>; 2],
+) -> Metric {
+    if trials(sides).next().is_some() {
+        return Metric::deciding(trials(sides));
+    }
+    let all = compared.map(|own| kept(results, own, traffic));
+    let measure = words::measure(results, traffic);
+    let own = Some(Metric::Own(measure)).filter(|_| measure.is_benchmark());
+    own.unwrap_or_else(|| Metric::deciding(trials(&all)))
+}
+
 /// How far the sides lie apart in the figure's unit, where a percentage would be of next to nothing.
 pub fn apart(comparison: &Comparison, baseline: &[&Trial], metric: Metric) -> Option<Apart> {
     let figures: Vec<f64> = baseline.iter().filter_map(|trial| metric.of(trial)).collect();
-    Apart::of(comparison, &figures, metric)
+    let apart = Apart::of(comparison, &figures, metric)?;
+    let lasted = baseline.iter().filter_map(|trial| match &trial.measured.benchmark {
+        Some(Benchmark::Soak(own)) => Some(own.seconds),
+        _ => None,
+    });
+    match lasted.reduce(f64::max) {
+        Some(most) => Some(apart.at_most(most, comparison)),
+        None => Some(apart),
+    }
 }
 
 /// The nanoseconds per frame of a proven difference, from the baseline's trials.
@@ -341,6 +384,10 @@ pub fn checks(sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
         let trials = trials(sides).filter(|t| t.limited_by.hides_device()).count();
         let of = sides.iter().map(Vec::len).sum();
         found.extend((trials > 0).then_some(Finding::GeneratorLimited { trials, of }));
+    } else if matches!(metric, Metric::Own(_)) {
+        // A time is seen no closer than frames come.
+        let offered: Vec<f64> = trials(sides).filter_map(Trial::offered_pps).collect();
+        found.extend(validity::generator(&offered, asked));
     }
     let seen: Vec<u64> = trials(sides).filter_map(|t| t.measured.flows_seen).collect();
     found.extend(first.flows_due().and_then(|planned| validity::flows(planned, &seen)));
@@ -354,10 +401,8 @@ pub fn checks(sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
 /// rest.
 pub(crate) fn core_share(trial: &Trial) -> Option<f64> {
     let environment = &trial.measured.environment;
-    // Where they share a core on purpose, one has it while the other has not.
-    let own = environment.core_share.filter(|_| environment.device_share.is_none());
     let kept = environment.steal_share.map(|stolen| 1.0 - stolen);
-    own.into_iter().chain(kept).reduce(f64::min)
+    environment.core_share.into_iter().chain(kept).reduce(f64::min)
 }
 
 fn wrong_frames(sides: &[Vec<&Trial>; 2]) -> Option<Finding> {

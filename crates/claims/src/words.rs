@@ -111,13 +111,21 @@ fn in_its_unit(
     (apart, comparison): (&Apart, &Comparison),
 ) -> String {
     // Behind the percentages stands a level that is not the usual one, then what is compared.
-    let tail = plain.strip_prefix(plain_head).and_then(|rest| rest.split_once(']'));
-    if let Some((_, rest)) = tail {
+    // Where no digit leaves anything open there is no interval: `exactly 9.09 %`.
+    let behind = |rest: &'_ str| rest.find(']').map(|at| at + 1).or_else(|| rest.find(" in "));
+    let tail = plain.strip_prefix(plain_head).and_then(|rest| rest.get(behind(rest)?..));
+    if let Some(rest) = tail {
         let (level, rest) = rest.split_at(rest.find(" in ").unwrap_or(0));
         return format!("{head}{}{rest}", apart.in_words(level));
     }
-    let [_, percent] = change(comparison, None);
-    plain.replace(&percent, &apart.interval())
+    let narrow = comparison.interval90;
+    let [of_equivalence, usual] = [narrow, comparison.interval95]
+        .map(|own| percent_interval(own.low.percent(), own.high.percent()));
+    let in_unit = apart.interval_of([narrow.low, narrow.high]);
+    match plain.contains(&usual) {
+        true => plain.replace(&usual, &apart.interval()),
+        false => plain.replace(&of_equivalence, &in_unit),
+    }
 }
 
 /// The change and its interval as they are written: in per cent, or in the unit of the figure where a

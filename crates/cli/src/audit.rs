@@ -13,6 +13,7 @@ use fwdlab_audit::{
     AuditFinding, MAX_PAGE_BYTES, Report, Rule, Severity, audit, audit_page, sarif,
 };
 
+use fwdlab_guard::words::one_line;
 use fwdlab_stats::plural;
 
 use crate::output;
@@ -121,7 +122,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         fwdlab_guard::say!("left out: {more} more; --format json names them all");
     }
     match arguments.format {
-        Format::Text => output::print(&text(&report, output::is_coloured()))?,
+        Format::Text => output::print_raw(text(&report, output::is_coloured()).as_bytes())?,
         Format::Json => output::print(&format!("{}\n", report.to_json()?))?,
         Format::Sarif => output::print(&format!("{}\n", sarif(&report)?))?,
     }
@@ -146,7 +147,7 @@ fn text(report: &Report, colour: bool) -> String {
     }
     let mut text = String::new();
     for (file, findings) in &files {
-        let _ = writeln!(text, "{file}");
+        let _ = writeln!(text, "{}", one_line(file));
         for finding in findings {
             write_finding(&mut text, finding, colour);
         }
@@ -158,8 +159,8 @@ fn text(report: &Report, colour: bool) -> String {
 
 fn write_finding(text: &mut String, finding: &AuditFinding, colour: bool) {
     let severity = painted(finding.severity, colour);
-    let _ =
-        writeln!(text, "  {}:{}: {severity} [{}]", finding.file, finding.line, finding.rule.id());
+    let (file, line) = (one_line(&finding.file), finding.line);
+    let _ = writeln!(text, "  {file}:{line}: {severity} [{}]", finding.rule.id());
     for (name, content) in
         [("claim", &finding.claim), ("data", &finding.data), ("to do", &finding.suggestion)]
     {

@@ -1,10 +1,12 @@
 //! Changes of an experiment from the command line: they are made in its text, so that the file that
 //! results keep is the one that ran.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
+use fwdlab_experiment::fields::nearest;
 use fwdlab_experiment::quantity;
 use toml_edit::{DocumentMut, Item, Table, Value, value};
 
@@ -14,22 +16,33 @@ const HEADING: &str = "Changes of the experiment";
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Changes {
     /// Run so many blocks, or "until-decided"
-    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = HEADING)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = HEADING)]
     pub blocks: Option<String>,
     /// Measure each trial for so long, such as 2s or 500ms
-    #[arg(long, value_name = "TIME", help_heading = HEADING)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = HEADING)]
     pub duration: Option<String>,
     /// Draw the order of the trials from this number
-    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true, help_heading = HEADING)]
-    pub seed: Option<u64>,
-    /// Set a key of the experiment (margin=2%), or a control word of a variant
+    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_hyphen_values = true, help_heading = HEADING)]
+    pub seed: Option<i64>,
+    /// Set a key of the experiment (margin=2%, allow=["saturation"]), or a control word of a variant
     /// (modular:net.route.algo.inet.algo=dxr); may be repeated
-    #[arg(long, value_name = "KEY=VALUE", help_heading = HEADING)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting, help_heading = HEADING)]
     pub set: Vec<String>,
 }
 
-fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("wanted a whole number from 0 to {}, as --seed 1", u64::MAX))
+/// As TOML has whole numbers.
+fn seed(text: &str) -> Result<i64, String> {
+    let number = text.parse().ok().filter(|number| *number >= 0);
+    number.ok_or_else(|| format!("wanted a whole number from 0 to {}, as --seed 1", i64::MAX))
+}
+
+fn setting(text: &str) -> Result<String, String> {
+    let key = text.split_once('=').map(|(key, _)| key.trim());
+    match key {
+        None => Err("wanted KEY=VALUE, or VARIANT:WORD=VALUE".to_owned()),
+        Some("") => Err("there is no key before the =; wanted KEY=VALUE, as margin=2%".to_owned()),
+        Some(_) => Ok(text.to_owned()),
+    }
 }
 
 impl Changes {
@@ -60,19 +73,33 @@ impl Changes {
             shorten_interval(&mut file, duration);
         }
         if let Some(seed) = self.seed {
-            let seed = i64::try_from(seed).context("--seed: wanted a number below 2^63")?;
             put(file.as_table_mut(), "seed", seed.into());
         }
+        let mut given = self.options();
         for set in &self.set {
             let Some((key, new)) = set.split_once('=') else {
                 bail!("--set {set}: wanted KEY=VALUE, or VARIANT:WORD=VALUE");
             };
+            let (key, new) = (key.trim(), new.trim());
+            if !given.insert(key) {
+                bail!("--set {set}: {key} is given twice; leave one of them out");
+            }
             match key.split_once(':') {
-                Some((variant, word)) => set_word(&mut file, (variant, word.trim()), new.trim())?,
-                None => put(file.as_table_mut(), key.trim(), number_or_text(new.trim())),
+                Some((variant, word)) => set_word(&mut file, (variant, word.trim()), new)?,
+                None => put(file.as_table_mut(), key, written(new)),
             }
         }
         Ok(file.to_string())
+    }
+
+    /// The keys that have an option of their own, which is given.
+    fn options(&self) -> BTreeSet<&str> {
+        let own = [
+            ("blocks", self.blocks.is_some()),
+            ("duration", self.duration.is_some()),
+            ("seed", self.seed.is_some()),
+        ];
+        own.into_iter().filter_map(|(key, is_given)| is_given.then_some(key)).collect()
     }
 }
 
@@ -105,8 +132,10 @@ fn set_word(file: &mut DocumentMut, (name, word): (&str, &str), new: &str) -> an
     let names: Vec<String> =
         variants.iter().filter_map(|table| Some(table.get("name")?.as_str()?.to_owned())).collect();
     let Some(variant) = variants.iter_mut().find(|table| is_it(table)) else {
+        let near = nearest(name, names.iter().map(String::as_str));
+        let near = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
         bail!(
-            "--set {name}:{word}: there is no variant {name:?}; wanted one of {}",
+            "--set {name}:{word}: there is no variant {name:?}; wanted one of {}{near}",
             names.join(", ")
         );
     };
@@ -118,6 +147,13 @@ fn set_word(file: &mut DocumentMut, (name, word): (&str, &str), new: &str) -> an
     };
     set.insert(word, value(new));
     Ok(())
+}
+
+/// A list, a table or text in quotes, as a file has them; else what [`number_or_text`] makes of it.
+fn written(text: &str) -> Value {
+    let is_written = text.starts_with(['[', '{', '"', '\'']);
+    let own = text.parse::<Value>().ok().filter(|_| is_written);
+    own.unwrap_or_else(|| number_or_text(text))
 }
 
 /// A whole number, a truth, or text.
@@ -171,10 +207,31 @@ mod tests {
 
     #[test]
     fn what_cannot_be_set_is_named() {
-        for (set, words) in [("margin", "KEY=VALUE"), ("c:x=1", "wanted one of a, b")] {
-            let error = changed(&Changes { set: vec![set.to_owned()], ..Changes::default() });
+        for (set, words) in [
+            ("margin", "KEY=VALUE"),
+            ("c:x=1", "wanted one of a, b"),
+            ("A:x=1", "did you mean \"a\"?"),
+            ("blocks=2", "blocks is given twice"),
+        ] {
+            let set = vec![set.to_owned()];
+            let error = changed(&Changes { set, blocks: Some("1".into()), ..Changes::default() });
             let error = error.unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
+        let set = ["margin=1%", "margin=2%"].map(str::to_owned).to_vec();
+        let error = changed(&Changes { set, ..Changes::default() }).unwrap_err().to_string();
+        assert!(error.contains("margin is given twice"), "{error}");
+        assert!(setting("=1").is_err_and(|why| why.contains("no key")));
+        assert!(seed("9223372036854775808").is_err() && seed("-1").is_err() && seed("0") == Ok(0));
+    }
+
+    #[test]
+    fn lists_and_quoted_text_are_taken_as_a_file_has_them() {
+        let set = ["allow=[\"saturation\"]", "title=\"a b\"", "margin=[2%"].map(str::to_owned);
+        let text = changed(&Changes { set: set.to_vec(), ..Changes::default() }).unwrap();
+        let tree: toml::Table = text.parse().unwrap();
+        assert_eq!(tree["allow"].as_array().unwrap()[0].as_str(), Some("saturation"));
+        assert_eq!(tree["title"].as_str(), Some("a b"));
+        assert_eq!(tree["margin"].as_str(), Some("[2%"));
     }
 }

@@ -100,7 +100,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if arguments.sources.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         bail!("\"-\" is given twice, but standard input can be read only once");
     }
-    if let Some(places) = trees::of(&arguments.sources) {
+    if let Some(places) = trees::of(&arguments.sources)? {
         return each(arguments, &places, options);
     }
     let compared = compare::compare(&options, &mut std::io::stdin().lock())?;

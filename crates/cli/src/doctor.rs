@@ -56,7 +56,11 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Format::Text => {
             let width = seen.iter().map(|seen| seen.finding.what.len()).max().unwrap_or(0);
             let lines: String = seen.iter().map(|seen| line(&seen.finding, width)).collect();
-            lines + &conclusion(device, &lacking)
+            let is_optional = |seen: &&Seen| {
+                !seen.finding.is_needed && !seen.finding.present && seen.by.contains(&device)
+            };
+            let without = seen.iter().filter(is_optional).map(|seen| seen.finding.what);
+            lines + &conclusion(device, &lacking, &without.collect::<Vec<_>>())
         }
         Format::Json => {
             serde_json::to_string_pretty(&seen).context("cannot encode as JSON")? + "\n"
@@ -67,9 +71,13 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// What the exit code says.
-fn conclusion(device: &str, lacking: &[&str]) -> String {
+fn conclusion(device: &str, lacking: &[&str], without: &[&str]) -> String {
     match lacking {
-        [] => format!("\ndevice = {device:?} can be measured here\n"),
+        [] if without.is_empty() => format!("\ndevice = {device:?} can be measured here\n"),
+        [] => format!(
+            "\ndevice = {device:?} can be measured here, but for what needs these: {}\n",
+            without.join(", ")
+        ),
         some => {
             format!("\ndevice = {device:?} cannot be measured here: no {}\n", some.join(", no "))
         }

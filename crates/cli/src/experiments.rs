@@ -118,6 +118,10 @@ fn text_of(name: &str) -> anyhow::Result<&'static str> {
     let found = EXAMPLES.iter().find(|(known, _)| *known == name);
     found.map(|(_, text)| *text).with_context(|| {
         let files = FILES.iter().map(|(known, _)| *known);
+        if files.clone().any(|file| file == name) {
+            let reads = "no experiment, but a file that one names";
+            return format!("{name} is {reads}; `fwdlab examples {name} > {name}` writes it");
+        }
         let near = nearest(name, EXAMPLES.iter().map(|(known, _)| *known).chain(files));
         let near = near.map_or_else(String::new, |near| format!("did you mean {near:?}? "));
         format!("there is no example {name:?}; {near}`fwdlab examples` lists them")

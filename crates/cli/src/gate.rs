@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use fwdlab_compare::{self as compare, Compared, Judgement, Options};
+use fwdlab_compare::{self as compare, Compared, Group, Judgement, Options, Series};
 use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Confidence, Verdict};
 
@@ -37,9 +37,6 @@ impl FailOn {
     fn is_open(self, judgement: &Judgement) -> bool {
         let is_invalid = matches!(judgement.verdict, Verdict::Invalid { .. });
         let is_undecided = matches!(judgement.verdict, Verdict::Inconclusive { .. });
-        if is_same(judgement) {
-            return true;
-        }
         match self {
             Self::Slower => is_invalid || is_undecided && !too_few(judgement).is_empty(),
             Self::Inconclusive => is_invalid,
@@ -48,9 +45,30 @@ impl FailOn {
     }
 }
 
-/// Whether both sides are the same thing under two names, of which no verdict tells anything.
-fn is_same(judgement: &Judgement) -> bool {
-    judgement.findings.iter().any(|own| matches!(own, Finding::NothingDiffers { .. }))
+/// A judgement with the group that it is of.
+#[derive(Clone, Copy)]
+struct Own<'a> {
+    group: &'a Group,
+    judgement: &'a Judgement,
+}
+
+impl Own<'_> {
+    /// Whether both sides are the same thing under two names, of which no verdict tells anything.
+    fn is_same(self) -> bool {
+        let is_named = |own: &Finding| matches!(own, Finding::NothingDiffers { .. });
+        self.judgement.findings.iter().any(is_named) || self.is_copy()
+    }
+
+    /// Whether the values of both sides are the same to the last digit, and vary: a file beside itself or
+    /// its copy. Counts of instructions repeat themselves: campaigns that prove that nothing changed do.
+    fn is_copy(self) -> bool {
+        let [first, others @ ..] = &self.group.series[..] else { return false };
+        let is_it = |own: &&Series| own.name == self.judgement.variant;
+        let Some(other) = others.iter().find(is_it) else { return false };
+        let varies = first.values.windows(2).any(|pair| pair[0] != pair[1]);
+        let are_files = [first, other].iter().all(|own| Path::new(&own.source).is_file());
+        varies && first.values == other.values && (are_files || !is_no_worse(self.judgement))
+    }
 }
 
 /// Too few runs, blocks or campaigns to name a winner at the level asked for, whatever they show, or
@@ -99,25 +117,29 @@ pub fn usual(fail_on: &[FailOn]) -> Confidence {
 /// What was compared by `options`, against what a run must not come to. Says on stderr what could
 /// not be told.
 pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Gated {
-    let all: Vec<&Judgement> = judgements(compared).collect();
-    if all.iter().any(|own| fail_on.iter().any(|criterion| criterion.is_met(&own.verdict))) {
+    let all: Vec<Own<'_>> = judgements(compared).collect();
+    let is_met = |own: &Own<'_>| fail_on.iter().any(|asked| asked.is_met(&own.judgement.verdict));
+    if all.iter().any(is_met) {
         return Gated::Failed;
     }
     if let Some(lost) = compared.left_out.iter().find(|own| own.is_lost && !fail_on.is_empty()) {
         fwdlab_guard::say!("--fail-on could not tell: {lost}; measure it on both sides");
         return Gated::Untold;
     }
-    let is_open = |own: &Judgement| fail_on.iter().any(|criterion| criterion.is_open(own));
-    if !all.iter().any(|own| is_open(own)) {
+    let is_open = |own: &Own<'_>| {
+        !fail_on.is_empty() && own.is_same()
+            || fail_on.iter().any(|asked| asked.is_open(own.judgement))
+    };
+    if !all.iter().any(is_open) {
         return Gated::Passed;
     }
     let calmer = calmer(options);
-    let calm: Vec<&Judgement> = calmer.iter().flat_map(judgements).collect();
-    let open: Vec<&&Judgement> = (0..)
+    let calm: Vec<Own<'_>> = calmer.iter().flat_map(judgements).collect();
+    let open: Vec<&Own<'_>> = (0..)
         .zip(&all)
         .filter(|(at, own)| {
-            let is_calm = calm.get(*at).is_some_and(|calm| is_no_worse(calm));
-            is_open(own) && (is_same(own) || !is_calm)
+            let is_calm = calm.get(*at).is_some_and(|calm| is_no_worse(calm.judgement));
+            is_open(own) && (own.is_same() || !is_calm)
         })
         .map(|(_, own)| own)
         .collect();
@@ -126,16 +148,25 @@ pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Ga
         "--fail-on could not tell in {} of {} comparisons; the first: {}",
         open.len(),
         all.len(),
-        first.sentence
+        first.judgement.sentence
     );
-    for finding in &too_few(first) {
+    if first.is_copy() {
+        fwdlab_guard::say!(
+            "  every value of {} is that of {}: one measurement beside itself; name what was measured after \
+             the change",
+            first.judgement.variant,
+            first.judgement.baseline
+        );
+    }
+    for finding in &too_few(first.judgement) {
         fwdlab_guard::say!("  {finding}: {}", finding.remedy());
     }
     Gated::Untold
 }
 
-fn judgements(compared: &Compared) -> impl Iterator<Item = &Judgement> {
-    compared.groups.iter().flat_map(|group| &group.judgements)
+fn judgements(compared: &Compared) -> impl Iterator<Item = Own<'_>> {
+    let own = |group| move |judgement| Own { group, judgement };
+    compared.groups.iter().flat_map(move |group| group.judgements.iter().map(own(group)))
 }
 
 /// The same at the usual confidence. A campaign that ran until it was decided there may be too short

@@ -8,6 +8,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use fwdlab_experiment::Problem;
+
 use crate::changes::Changes;
 use crate::devices::{self, Compares, STARTS, Start};
 use crate::experiments::Named;
@@ -73,10 +75,8 @@ enum Traffic {
 /// # Errors
 /// When an answer makes no experiment, or the file is there already.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    if arguments.file.exists() {
-        // before anybody answers questions
-        bail!("{}", taken(&arguments.file));
-    }
+    // before anybody answers questions
+    check_place(&arguments.file)?;
     let device = match arguments.device {
         Some(device) => device,
         None => asked(&which_device(), STARTS[0].device, named)?,
@@ -104,7 +104,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let stem = arguments.file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("experiment");
     let is_there = devices::named(device.device).is_some();
     if is_there {
-        Named::Made(stem, text.clone()).read(&Changes::default())?;
+        understood(&compare, stem, &text)?;
     }
     let shown = arguments.file.display();
     let made = OpenOptions::new().write(true).create_new(true).open(&arguments.file);
@@ -120,6 +120,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
          fwdlab plan {shown}    says how long it takes\n\
          fwdlab run {shown}     runs it\n"
     ))?;
+    if device.compares == Compares::Kernels {
+        say_what_lacks(&compare, &arguments.file);
+    }
     if !is_there {
         let name = device.device;
         fwdlab_guard::say!(
@@ -128,6 +131,57 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         );
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether the file can be written.
+fn check_place(file: &Path) -> anyhow::Result<()> {
+    if file.as_os_str() == "-" {
+        bail!("- is no file's name here; name one, as experiment.toml (cat it then)");
+    }
+    if file.exists() {
+        bail!("{}", taken(file));
+    }
+    match file.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+        Some(dir) if !dir.is_dir() => bail!(
+            "cannot write {}: there is no directory {1}; make it (mkdir -p {1}), or name another place",
+            file.display(),
+            dir.display()
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Names kernels that are not there, beside the file that names them.
+fn say_what_lacks(compare: &str, file: &Path) {
+    let beside = file.parent().unwrap_or(Path::new(""));
+    for kernel in compare.split(',').map(str::trim) {
+        // One without a directory may be a release that is installed.
+        if kernel.contains('/') && !beside.join(kernel).exists() {
+            fwdlab_guard::say!(
+                "warning: there is no {}: put the kernel there, or write another path into {} (a build tree, \
+                 a bzImage, a .deb, or a release that is installed here; docs/my-patch.md)",
+                beside.join(kernel).display(),
+                file.display()
+            );
+        }
+    }
+}
+
+/// Whether the text is an experiment. Nobody has the file with the lines of its problems yet.
+fn understood(compare: &str, stem: &str, text: &str) -> anyhow::Result<()> {
+    let Err(error) = Named::Made(stem, text.to_owned()).read(&Changes::default()) else {
+        return Ok(());
+    };
+    match error.downcast_ref::<fwdlab_experiment::Error>() {
+        Some(fwdlab_experiment::Error::Experiment(problems)) => {
+            let said =
+                |own: &Problem| format!("{}; wanted {}; {}", own.what, own.wanted, own.remedy);
+            let said: Vec<String> = problems.list.iter().map(said).collect();
+            bail!("--compare {compare}: {}", said.join("\n"))
+        }
+        // Kernels that are not there yet.
+        _ => bail!("--compare {compare}: {error:#}"),
+    }
 }
 
 fn taken(file: &Path) -> String {
@@ -173,18 +227,32 @@ fn experiment(device: &Start, compare: &str, traffic: Traffic) -> anyhow::Result
         bail!("--compare {compare}: wanted two values with a comma between, as {}", device.usual);
     };
     let (before, after) = (before.trim(), after.trim());
+    if after.contains(',') && device.compares == Compares::Words {
+        bail!(
+            "--compare {compare}: these are more than two values; wanted two, as {}; add a [[variant]] to the \
+             file for each further one",
+            device.usual
+        );
+    }
+    if before == after {
+        bail!(
+            "--compare {compare}: both values are {before:?}: nothing would differ; name two that do"
+        );
+    }
     let setting = |value: &str| match device.compares {
         Compares::Kernels => format!("kernel = {value:?}"),
         Compares::Words => format!("set = {{ {word:?} = {value:?} }}"),
     };
     let what = if word.is_empty() { String::new() } else { format!("{word}: ") };
     let title = format!("{what}{after} against {before}");
+    // Instructions of kernels are counted, and repeat themselves.
+    let margin = if device.compares == Compares::Kernels { "\"0.2%\"" } else { "\"1%\"" };
     let mut text = format!(
         "# Written by `fwdlab init`. docs/experiment-file.md describes every key.\n\n\
          title = {title:?}\n\
          device = {:?}             # {}\n\
          baseline = \"before\"\n\
-         margin = \"1%\"                # differences up to this do not matter\n\
+         margin = {:<20} # differences up to this do not matter\n\
          blocks = \"until-decided\"     # or a number; `fwdlab plan` says how many are needed\n\
          cap = 40                     # at most so many blocks\n\
          duration = \"1s\"              # of the counted part of a trial\n\n\
@@ -193,6 +261,7 @@ fn experiment(device: &Start, compare: &str, traffic: Traffic) -> anyhow::Result
          [[variant]]\nname = \"after\"\n{}\n",
         device.device,
         list(),
+        margin,
         setting(before),
         setting(after),
     );
@@ -255,11 +324,27 @@ mod tests {
 
     #[test]
     fn half_an_answer_is_refused_with_what_is_wanted() {
-        for compare in ["net.ipv4.ip_forward=1", "a,b"] {
-            let error = experiment(named("linux").unwrap(), compare, Traffic::Inet)
-                .unwrap_err()
-                .to_string();
+        let of = |compare: &str| {
+            let made = experiment(named("linux").unwrap(), compare, Traffic::Inet);
+            made.unwrap_err().to_string()
+        };
+        for compare in ["net.ipv4.ip_forward=1", "a,b", "net.ipv4.conf.all.rp_filter=0,1,2"] {
+            let error = of(compare);
             assert!(error.contains("rp_filter=0,1"), "{error}");
+        }
+        assert!(of("net.x=0,0").contains("nothing would differ"), "{}", of("net.x=0,0"));
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_answer_is_said_of_the_answer() {
+        let compare = "net.route.algo.inet.algo=radix4,bogus";
+        let text = experiment(&STARTS[0], compare, Traffic::Inet).unwrap();
+        let error = understood(compare, "x", &text).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("--compare {compare}: ")), "{error}");
+        assert!(error.contains("bogus") && !error.contains("x.toml"), "{error}");
+        for (file, words) in [("-", "name one"), ("none/of/it.toml", "mkdir -p none/of")] {
+            let error = check_place(Path::new(file)).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
         }
     }
 }

@@ -173,12 +173,31 @@ impl Command {
 }
 
 fn main() -> ExitCode {
-    let command = Cli::try_parse().unwrap_or_else(|error| with_the_nearest(error).exit()).command;
+    let command = match Cli::try_parse() {
+        Ok(parsed) => parsed.command,
+        Err(error) => return told(&with_the_nearest(error)),
+    };
     if !command.is_part_of_another() {
         devices::tidy();
     }
     match run(command) {
         Ok(code) => code,
+        Err(error) => {
+            fwdlab_guard::say!("error: {}", in_words(&error));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints help, the version, or what is wrong with the arguments; a full disk is an error here, too.
+fn told(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        error.exit();
+    }
+    let text = error.render();
+    let shown = if output::is_coloured() { text.ansi().to_string() } else { text.to_string() };
+    match output::print_raw(shown.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             fwdlab_guard::say!("error: {}", in_words(&error));
             ExitCode::from(2)

@@ -8,16 +8,17 @@ use fwdlab_guard::words;
 
 /// Writes `text` to stdout and flushes it.
 ///
-/// What a terminal would act on is written out, colours stay. That a reader stops reading is no
-/// fault.
+/// What a terminal would act on is written out, colours too: they may be a stranger's. That a reader
+/// stops reading is no fault.
 ///
 /// # Errors
 /// When the write fails: a full disk, a closed stdout.
 pub fn print(text: &str) -> anyhow::Result<()> {
-    print_raw(words::painted(text).as_bytes())
+    print_raw(words::visible(text).as_bytes())
 }
 
-/// Writes bytes as they are, made by this program for other programs.
+/// Writes bytes as they are, made by this program for other programs, or text that it has painted, of
+/// which it wrote out what strangers put into it.
 ///
 /// # Errors
 /// As [`print`].

@@ -4,6 +4,7 @@ use crate::trees::{self, Place, Trees};
 use crate::{devices, features, output, own};
 use fwdlab_claims::Claims;
 use fwdlab_compare::Options;
+use fwdlab_guard::words::one_line;
 use fwdlab_report as report;
 use fwdlab_report::synthesis::Synthesis;
 use fwdlab_results::journal::{Chain, Noted, Seal};
@@ -59,7 +60,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Results in this form.
+    /// Results in this form, with what a terminal would act on written out, but for its own colours.
     ///
     /// # Errors
     /// When a claim does not resolve.
@@ -78,7 +79,7 @@ impl Format {
 /// # Errors
 /// When the results cannot be read, a claim does not resolve, or a file cannot be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    if let Some(places) = trees::of(&arguments.dirs) {
+    if let Some(places) = trees::of(&arguments.dirs)? {
         anyhow::ensure!(
             arguments.last_line.is_none(),
             "--last-line is of one journal, and {} are here; name its directory",
@@ -101,12 +102,12 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     }
     let results = read(dir)?;
     if let Some(format) = arguments.format {
-        output::print(&format.of(&results, &fwdlab_claims::claims(&results)?)?)?;
+        output::print_raw(format.of(&results, &fwdlab_claims::claims(&results)?)?.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     match report::write(dir, &results) {
         Ok(written) => {
-            output::print(&Format::Text.of(&results, &written.claims)?)?;
+            output::print_raw(Format::Text.of(&results, &written.claims)?.as_bytes())?;
             fwdlab_guard::say!(
                 "{} written to {}",
                 units::plural(written.files.len(), "file"),
@@ -115,7 +116,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         }
         // A directory that nobody may write to has its report all the same, on the terminal.
         Err(error) if error.is_read_only() => {
-            output::print(&Format::Text.of(&results, &fwdlab_claims::claims(&results)?)?)?;
+            output::print_raw(
+                Format::Text.of(&results, &fwdlab_claims::claims(&results)?)?.as_bytes(),
+            )?;
             fwdlab_guard::say!("nothing written: {error}");
         }
         Err(error) => return Err(error.into()),
@@ -251,11 +254,12 @@ fn check(dir: &Path, noted: Option<&str>) -> anyhow::Result<ExitCode> {
         differences.extend(other_than(Noted::read(dir, hash)?));
     }
     let mut text = String::new();
+    // A line each: one of a stranger's could read as a verdict on the whole.
     for difference in &differences {
-        let _ = writeln!(text, "{difference}");
+        let _ = writeln!(text, "{}", one_line(difference));
     }
     for what in report::unchecked(&results)? {
-        let _ = writeln!(text, "not checked: {what}");
+        let _ = writeln!(text, "not checked: {}", one_line(&what.to_string()));
     }
     if differences.is_empty() {
         let _ = writeln!(text, "{}: the report agrees with its journal", dir.display());

@@ -162,7 +162,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     drop(device);
     let written = report::write(&dir, &results)?;
     let failed = results.failed().len();
-    output::print(&arguments.format.of(&results, &written.claims)?)?;
+    output::print_raw(arguments.format.of(&results, &written.claims)?.as_bytes())?;
     fwdlab_guard::say!("report: {}", dir.join("README.md").display());
     if failed > 0 {
         fwdlab_guard::say!("{failed} FAILED: --retry-failed runs those trials again");
@@ -263,7 +263,7 @@ pub(crate) fn measure(
         fwdlab_guard::say!(
             "going on in {}: {} of {total} trials are recorded",
             dir.display(),
-            earlier.trials.len()
+            earlier.every().count()
         );
     }
     let mut resumed = Resumed { at: utc_stamp(SystemTime::now()), ..Resumed::default() };

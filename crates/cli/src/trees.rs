@@ -65,13 +65,26 @@ fn directories(dir: &Path) -> Vec<PathBuf> {
 
 /// The results directories of `roots`, when one of these is no results directory itself but has some
 /// below it.
-pub fn of(roots: &[PathBuf]) -> Option<Vec<Place>> {
+///
+/// # Errors
+/// When one of several has none: what was to be there, nobody would miss.
+pub fn of(roots: &[PathBuf]) -> anyhow::Result<Option<Vec<Place>>> {
     let is_tree = |root: &PathBuf| root.is_dir() && !root.join(JOURNAL_FILE).is_file();
     if !roots.iter().all(|root| root.is_dir()) || !roots.iter().any(is_tree) {
-        return None;
+        return Ok(None);
     }
-    let places: Vec<Place> = roots.iter().flat_map(|root| below(root)).collect();
-    (!places.is_empty()).then_some(places)
+    let each: Vec<Vec<Place>> = roots.iter().map(|root| below(root)).collect();
+    if each.iter().all(Vec::is_empty) {
+        return Ok(None);
+    }
+    if let Some((empty, _)) = roots.iter().zip(&each).find(|(_, places)| places.is_empty()) {
+        anyhow::bail!(
+            "{} holds no results: neither it nor a directory below it has a {JOURNAL_FILE}; look whether \
+             the path is right, or leave it out",
+            empty.display()
+        );
+    }
+    Ok(Some(each.into_iter().flatten().collect()))
 }
 
 /// Each results directory of a tree by itself.

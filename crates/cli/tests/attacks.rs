@@ -302,6 +302,111 @@ fn words_of_a_journal_can_neither_command_a_terminal_nor_forge_a_heading() {
     assert_eq!(readme.lines().filter(|line| line.trim() == "## Verdicts").count(), 0, "{readme}");
 }
 
+/// Colours as well: they can hide all that follows, and no one asked for them in a pipe.
+#[test]
+fn a_journal_cannot_paint_the_terminal_nor_speak_for_the_check() {
+    const CONCEALED: &str =
+        "ok\u{1b}[8m\u{1b}[38;5;0mhidden\nout: the report agrees with its journal";
+    let lab = copied();
+    change(&lab, |number, record| {
+        if number == 1 {
+            record["warnings"] = json!([CONCEALED]);
+            record["load"] = json!(CONCEALED);
+        }
+    });
+    for arguments in [
+        ["report", "out"].as_slice(),
+        &["report", "out", "--format", "commit"],
+        &["report", "out", "--format", "json"],
+        &["report", "--check", "out"],
+    ] {
+        let output = lab.fwdlab(arguments);
+        let shown = text(&output.stdout) + &text(&output.stderr);
+        assert!(!shown.contains('\u{1b}'), "{arguments:?}: {shown}");
+        let forged = |line: &str| line.trim() == "out: the report agrees with its journal";
+        assert!(!shown.lines().any(forged), "{arguments:?}: {shown}");
+    }
+}
+
+#[test]
+fn a_key_of_a_trial_begins_no_heading() {
+    let lab = copied();
+    change(&lab, |number, record| {
+        if number > 0 && record["record"] == "trial" {
+            record["drops"] = json!({ "x\n# forged\n": 5 });
+        }
+    });
+    let output = lab.fwdlab(&["report", "out"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let readme = fs::read_to_string(lab.path("out/README.md")).expect("a report");
+    assert!(readme.contains("# forged"), "the reason is not there: {readme}");
+    assert!(!readme.lines().any(|line| line.trim_start().starts_with("# forged")), "{readme}");
+}
+
+#[test]
+fn html_of_strangers_is_text_in_the_readme() {
+    const HTML: &str = "w <img src=x onerror=alert(1)> </pre><script>alert(1)</script>";
+    let lab = copied();
+    change(&lab, |number, record| {
+        if number > 0 && record["record"] == "trial" {
+            record["drops"] = json!({ HTML: 5 });
+            record["warnings"] = json!([HTML]);
+        }
+    });
+    let environment = lab.path("out/environment.json");
+    let facts = fs::read_to_string(&environment).expect("an environment");
+    let mut facts: Value = serde_json::from_str(&facts).expect("JSON");
+    deface(&mut facts, HTML);
+    fs::write(&environment, facts.to_string()).expect("a file");
+    for format in [["report", "out"].as_slice(), &["report", "out", "--format", "github"]] {
+        let output = lab.fwdlab(format);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let readme = match format.len() {
+            2 => fs::read_to_string(lab.path("out/README.md")).expect("a report"),
+            _ => text(&output.stdout),
+        };
+        assert!(readme.contains("alert(1)"), "the words are not there: {readme}");
+        for tag in ["<img", "<script", "</script", "</pre"] {
+            assert!(!readme.contains(tag), "{tag}: {readme}");
+        }
+    }
+}
+
+/// Puts words into every text of some JSON, a few levels down.
+fn deface(value: &mut Value, words: &str) {
+    match value {
+        Value::String(text) => text.push_str(words),
+        Value::Array(list) => list.iter_mut().for_each(|own| deface(own, words)),
+        Value::Object(members) => members.values_mut().for_each(|own| deface(own, words)),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_trial_of_what_the_campaign_does_not_name_is_refused_with_its_line() {
+    for key in ["variant", "traffic"] {
+        let lab = copied();
+        let path = lab.path("out/trials.jsonl");
+        let journal = fs::read_to_string(&path).expect("a journal");
+        let mut lines: Vec<String> = journal.lines().map(str::to_owned).collect();
+        let mut record: Value = serde_json::from_str(&lines[1]).expect("a record");
+        record[key] = json!("a/../../b");
+        lines[1] = record.to_string();
+        fs::write(&path, lines.join("\n") + "\n").expect("a writable journal");
+        for command in [
+            ["report", "out"].as_slice(),
+            &["compare", "out"],
+            &["export", "out", "--csv"],
+            &["history", "out"],
+        ] {
+            let stderr = refused(&lab, command);
+            let named = format!("\"a/../../b\" is no {key} of the campaign");
+            assert!(stderr.contains(&named) && !stderr.contains("bug"), "{command:?}: {stderr}");
+            assert!(stderr.contains("trials.jsonl:2: "), "{command:?}: {stderr}");
+        }
+    }
+}
+
 #[test]
 fn an_experiment_with_a_title_of_two_lines_is_refused() {
     let title = "title = \"radix against the modular FIB, in short\"";

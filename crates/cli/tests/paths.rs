@@ -151,7 +151,7 @@ fn wrong_arguments_get_the_right_remedy() {
         (&["run", "short.toml", "--lbocks", "3"], "a similar argument exists: '--blocks'"),
         (&["run", "short.toml", "--fail-on", "sloer"], "a similar value exists: 'slower'"),
         (&["run", "short.toml", "--blocks", "0"], "write blocks = 8"),
-        (&["run", "short.toml", "--duration", "2"], "write a number and ms, s or m"),
+        (&["run", "short.toml", "--duration", "2"], "write a number and ms, s, m or h"),
         (&["run", "short.toml", "--seed", "x"], "wanted a whole number from 0"),
         (&["run", "short.toml", "--seed", "-1"], "wanted a whole number from 0"),
         (&["run", "short.toml", "--blocks", "-3"], "write blocks = 8"),
@@ -472,4 +472,34 @@ fn a_gate_that_could_not_tell_ends_with_4() {
     let (code, stderr) = gate("few.pps", &[]);
     assert_eq!(code, Some(4), "{stderr}");
     assert_eq!(gate("few.pps", &["--fail-on", "invalid"]).0, Some(1));
+}
+
+/// A gate that compares something else than it was asked for, or a thing with itself, is never green.
+#[test]
+fn a_gate_is_not_green_where_a_side_is_missing_or_the_other_one() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 1"));
+    let values: String = (0..12).map(|i| format!("{}\n", 1000 + i * 7 % 11)).collect();
+    for name in ["a.txt", "copy.txt"] {
+        fs::write(lab.path(name), &values).expect("a file");
+    }
+    let gate = |sources: [&str; 2]| {
+        let output = lab.fwdlab(&[&["compare"], &sources[..], &["--fail-on", "slower"]].concat());
+        (output.status.code(), text(&output.stderr))
+    };
+    for other in ["a.txt", "copy.txt"] {
+        let (code, stderr) = gate(["a.txt", other]);
+        assert_eq!(code, Some(4), "{other}: {stderr}");
+        assert!(stderr.contains("one measurement beside itself"), "{other}: {stderr}");
+    }
+    let run = lab.fwdlab(&["run", "short.toml", "-o", "out"]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    fs::create_dir(lab.path("before")).expect("a directory");
+    for sources in [["before", "out"], ["out", "before"]] {
+        let (code, stderr) = gate(sources);
+        assert_eq!(code, Some(2), "{sources:?}: {stderr}");
+        assert!(stderr.contains("before holds no results"), "{sources:?}: {stderr}");
+    }
+    let (code, stderr) = gate(["a.txt", "out"]);
+    assert_eq!(code, Some(4), "{stderr}");
+    assert!(stderr.contains("could not tell") && stderr.contains("a.txt alone"), "{stderr}");
 }

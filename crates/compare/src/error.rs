@@ -130,6 +130,23 @@ pub enum CompareError {
         /// What there is.
         found: String,
     },
+    /// Two campaigns whose figures are not of one kind.
+    #[error(
+        "traffic {traffic}: {old} has its {old_measure}, {new} its {new_measure}, which are not one figure before \
+         and after; measure both with the same `measure`"
+    )]
+    Measures {
+        /// Whose figures they are.
+        traffic: String,
+        /// The directory before the change.
+        old: PathBuf,
+        /// What its figure is.
+        old_measure: &'static str,
+        /// The directory after the change.
+        new: PathBuf,
+        /// What its figure is.
+        new_measure: &'static str,
+    },
 }
 
 /// What to do about a source that is not there.
@@ -138,6 +155,9 @@ fn remedy(reason: &std::io::Error) -> &'static str {
         std::io::ErrorKind::NotFound => {
             "; give a results directory, such as those that `fwdlab run` makes in results/, or a file of \
              figures"
+        }
+        _ if fwdlab_guard::remedy(reason).is_some() => {
+            "; name a regular file of figures, a results directory, or - for standard input"
         }
         _ => "",
     }

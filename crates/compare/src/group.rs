@@ -35,10 +35,13 @@ pub(crate) fn arrange(
         let alone: Vec<String> = alone.iter().map(|group| group[0].describe()).collect();
         return Err(CompareError::Alone { found: format!("only {}", alone.join(", ")) });
     }
+    // The first source is of before the change; what is there alone, nobody knows the after of.
+    let before = options.sources.first().filter(|_| options.sources.len() > 1);
+    let before = before.map(|path| path.to_string_lossy());
     let left_out = |group: Arranged| LeftOut {
         what: group[0].describe(),
+        is_lost: before.as_ref().is_some_and(|before| *before == group[0].source),
         only_in: group[0].source.clone(),
-        is_lost: false,
     };
     Ok((groups, alone.into_iter().map(left_out).collect()))
 }

@@ -41,6 +41,9 @@ pub(crate) fn compare(
         );
         return Err(CompareError::Alone { found });
     }
+    for (traffic, _) in &shared {
+        of_one_measure(sides, traffic)?;
+    }
     let by = By {
         terms: terms(first, options)?,
         questions: shared.len(),
@@ -52,6 +55,22 @@ pub(crate) fn compare(
         .into_iter()
         .map(|(traffic, variant)| Own { sides, traffic, variant }.group(&by))
         .collect())
+}
+
+/// Whether the figures of a traffic are of one kind.
+fn of_one_measure(sides: [&[Results]; 2], traffic: &str) -> Result<(), CompareError> {
+    let [old, new] = sides.map(|side| &side[0]);
+    let [old_measure, new_measure] = [old, new].map(|side| words::measure(side, traffic));
+    if old_measure == new_measure {
+        return Ok(());
+    }
+    Err(CompareError::Measures {
+        traffic: traffic.to_owned(),
+        old: old.dir.clone(),
+        old_measure: old_measure.title(),
+        new: new.dir.clone(),
+        new_measure: new_measure.title(),
+    })
 }
 
 /// Traffics and variants that only one side has.

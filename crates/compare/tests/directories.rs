@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fwdlab_compare::{Compared, Format, Options};
 use fwdlab_results::journal::Journal;
 use fwdlab_results::{
-    Benchmark, Busy, Campaign, LimitedBy, Results, Soak, Status, Trial, examples,
+    Benchmark, Busy, Campaign, LimitedBy, Measure, Results, Soak, Status, Trial, examples,
 };
 use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Confidence, Estimand, Method};
@@ -99,6 +99,9 @@ fn trial((block, traffic, variant): (u32, &str, &str), order: u32, own: Figures)
     trial.measured.intervals[0].busy = Some(busy);
     let soak = |seconds| Benchmark::Soak(Soak { seconds, ..Soak::default() });
     trial.measured.benchmark = own.soak.map(soak);
+    if own.soak.is_some() {
+        trial.measure = Measure::Soak;
+    }
     trial
 }
 
@@ -611,4 +614,17 @@ fn what_only_one_side_has_is_named() {
     assert_eq!(lost, [true, false], "what was measured before and is gone");
     let alone = compared(&[&dirs[1]], Options::default());
     assert_eq!(alone.left_out, []);
+}
+
+/// It said that trials of the other side had failed, and to check the tester's addresses.
+#[test]
+fn figures_of_two_measures_are_no_before_and_after() {
+    let soaked = Figures { soak: Some(1.0), ..USUAL };
+    let list = [Made::of(&[[USUAL; 2]; 3]), Made::of(&[[soaked; 2]; 3])];
+    let (_root, paths) = directories(&list);
+    let sources = paths.clone();
+    let options = Options { sources, ..Options::default() };
+    let error = fwdlab_compare::compare(&options, &mut std::io::empty()).unwrap_err().to_string();
+    let wanted = "run-1 has its forwarding rate";
+    assert!(error.contains(wanted) && error.contains("run-2 its time without loss"), "{error}");
 }

@@ -77,6 +77,8 @@ pub struct Breakdown {
     pub remedies: Vec<String>,
     /// The last lines of the console.
     pub console: Vec<String>,
+    /// What else the machines said, with the host's role before each line.
+    pub logs: Vec<String>,
 }
 
 impl Fault {

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use fwdlab_experiment::{Experiment, Schema, Traffic, Variant};
-use fwdlab_results::profile::Profiled;
+use fwdlab_results::profile::{Profiled, Stacks};
 use fwdlab_results::{About, Interval, Measure, Measured, TestbedMark, Tick};
 
 use energy::Powercap;
@@ -288,6 +288,24 @@ pub fn whole_machine(
     let measured = measure()?;
     let stacks = recording.finish().map_err(DeviceError::trial)?;
     Ok(Profiled { measured, stacks, profiler: perf::NAME.to_owned() })
+}
+
+/// The stacks of what `perf script` printed on another machine, and what took them.
+///
+/// # Errors
+/// When it is not that, or this build left it out.
+#[cfg(feature = "flame")]
+pub fn stacks_of_perf(script: &str) -> Result<(Stacks, &'static str), DeviceError> {
+    Ok((perf::stacks(script.as_bytes()).map_err(DeviceError::trial)?, perf::NAME))
+}
+
+/// Says that this build cannot.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "flame"))]
+pub fn stacks_of_perf(_: &str) -> Result<(Stacks, &'static str), DeviceError> {
+    Err(DeviceError::setup(LEFT_OUT))
 }
 
 const LEFT_OUT: &str = "profiles of the whole machine were left out of this build";

@@ -45,6 +45,17 @@ pub enum PerfError {
     Output(io::Error),
 }
 
+/// The stacks of what `perf script` printed.
+///
+/// # Errors
+/// When it is not that.
+pub fn stacks(script: impl BufRead) -> Result<Stacks, PerfError> {
+    let mut folded = Vec::new();
+    Folder::default().collapse(script, &mut folded).map_err(PerfError::Output)?;
+    fwdlab_results::profile::parse_folded(&String::from_utf8_lossy(&folded))
+        .map_err(|why| PerfError::Output(io::Error::new(io::ErrorKind::InvalidData, why)))
+}
+
 /// A running `perf record`. It ends with [`Recording::finish`], or unread when dropped.
 pub struct Recording {
     child: Child,
@@ -96,19 +107,12 @@ impl Recording {
             .stderr(Stdio::null())
             .spawn()
             .map_err(PerfError::Start)?;
-        let mut folded = Vec::new();
-        if let Some(stdout) = script.stdout.take() {
-            Folder::default()
-                .collapse(BufReader::new(stdout), &mut folded)
-                .map_err(PerfError::Output)?;
-        }
+        let stacks = script.stdout.take().map(|stdout| stacks(BufReader::new(stdout)));
         if !script.wait().map_err(PerfError::Output)?.success() {
             let said = "it ended with an error".to_owned();
             return Err(PerfError::Failed { command: "script", said });
         }
-        let text = String::from_utf8_lossy(&folded);
-        fwdlab_results::profile::parse_folded(&text)
-            .map_err(|why| PerfError::Output(io::Error::new(io::ErrorKind::InvalidData, why)))
+        stacks.unwrap_or_else(|| Ok(Stacks::default()))
     }
 
     /// What perf said before it ended.

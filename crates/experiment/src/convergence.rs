@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::Prefix;
+use fwdlab_traffic::Order;
 
 use super::model::{Experiment, Route, Traffic};
 use super::parts::DraftRoutes;
@@ -13,6 +14,9 @@ use super::{Endpoint, Load};
 
 /// Most destinations: what is seen of each stands in the journal, for each change.
 const MOST: u128 = 1_000;
+
+/// Longest time in s between two frames to a destination: a fiftieth of what is waited for a change.
+const LONGEST_S: f64 = 0.1;
 
 /// Routes that change between two next routers, both on the side of the destinations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +86,19 @@ pub(super) fn check(
     for (traffic, place) in placed.iter().filter(|(own, _)| own.measure == Measure::Convergence) {
         let (first, last) = traffic.destination.bounds();
         let fixed = || routes.fixed.iter().map(|found| &found.value.0);
+        let count = last.saturating_sub(first).saturating_add(1);
+        let seldom_s = traffic.offered_pps().map_or(0.0, |pps| count as f64 / pps.max(1e-9));
+        let between = format!(
+            "each of its {count} destinations has a frame every {seldom_s:.1} s only, and a change is given \
+             up after 5 s"
+        );
         let what = if traffic.load == Load::Max {
             "its load is as much as the tester can send, and the time between frames is the resolution"
+        } else if matches!(traffic.order, Order::Zipf { .. } | Order::Elephants { .. }) {
+            "some of its destinations have a frame far more seldom than others, and the time between \
+             frames is the resolution"
+        } else if seldom_s > LONGEST_S {
+            &between
         } else if last - first >= MOST {
             "it has more than 1000 destinations"
         } else if traffic.inet6.is_some() || traffic.capture.is_some() || traffic.sizes.is_mixed() {
@@ -141,6 +156,8 @@ mod tests {
             ("load = \"1kpps\"\ndirection = \"both\"", ROUTES, "go both ways"),
             ("load = \"1kpps\"\nframe = \"imix\"", ROUTES, "several lengths"),
             (load, halves, "no route in common"),
+            ("load = \"10pps\"", ROUTES, "has a frame every 0.3 s only"),
+            ("load = \"1kpps\"\norder = \"zipf(1)\"", ROUTES, "far more seldom"),
         ] {
             let said = with(traffic, routes).unwrap_err().to_string();
             assert!(said.contains(wanted) && said.contains("turn.toml:1"), "{traffic}: {said}");

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use fwdlab_results::MOST_NAMES;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -146,14 +147,27 @@ impl<'a> Section<'a> {
         array.iter().enumerate().map(element).collect()
     }
 
-    /// The tables `[[key]]`; a complaint for each element that is no table.
+    /// The tables `[[key]]`; a complaint for each element that is no table, and one where there are more
+    /// than a journal holds, of which only so many are read.
     pub fn tables(
         &mut self,
         key: &'static str,
         complaints: &mut Complaints<'_>,
     ) -> Vec<Section<'a>> {
         let header = format!("[[{key}]]");
-        let elements = self.list(key, &header, complaints);
+        let mut elements = self.list(key, &header, complaints);
+        if let Some(first) = elements.get(MOST_NAMES) {
+            let complaint = Complaint::new(
+                format!(
+                    "this is one more than {MOST_NAMES}: there are {} {header}",
+                    elements.len()
+                ),
+                format!("at most {MOST_NAMES} of them"),
+                "make several experiments of it",
+            );
+            complaints.add(&first.at, &first.field, complaint);
+            elements.truncate(MOST_NAMES);
+        }
         let mut sections = Vec::with_capacity(elements.len());
         for Found { field, at, value } in elements {
             match value.as_table() {
@@ -234,7 +248,7 @@ impl<'a> Section<'a> {
             }
             let remedy = match (nearest(name, self.known.iter().copied()), &*others(name)) {
                 (Some(near), _) => format!("did you mean {near}?"),
-                (None, []) => "remove it; docs/experiment-file.md lists every key".to_owned(),
+                (None, []) => format!("remove it; {} lists every key", complaints.page()),
                 (None, several) => format!(
                     "it belongs to device = \"{}\": say so at the top, or remove it",
                     several.join("\" or \"")

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fwdlab_results::Measure;
 
 use super::fields::{Found, Section, nearest, shown, wrong_kind};
-use super::model::{Benchmarks, Traffic};
+use super::model::{Benchmarks, Experiment, Traffic};
 use super::problem::{Complaint, Complaints};
 use super::quantity;
 use super::schema::TrafficPlace;
@@ -49,6 +49,7 @@ pub(super) fn read(
                 "remove one of the two",
             );
             complaints.add(&one.at, &one.field, complaint);
+            continue;
         }
         value.push(measure);
     }
@@ -116,7 +117,8 @@ pub(super) fn read_benchmarks(
     own.loads = read_loads(&mut section, complaints).unwrap_or(own.loads);
     let mut share = |key: &'static str, (low, high): (f64, f64), usual: f64| {
         let Some(found) = section.value(key) else { return usual };
-        let Some(found) = found.into_text("\"50%\"", complaints) else { return usual };
+        let example = format!("\"{}%\"", (usual * 100.0).round());
+        let Some(found) = found.into_text(&example, complaints) else { return usual };
         let result =
             percent(found.value).filter(|own| (low..=high).contains(own)).ok_or_else(|| {
                 Complaint::new(
@@ -171,7 +173,9 @@ fn read_loads(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Opt
         return complaints.keep(&at, &field, result).map(Benchmarks::steps);
     }
     let mut loads: Vec<f64> = Vec::new();
-    for one in section.list("loads", LOADS, complaints) {
+    let list = section.list("loads", LOADS, complaints);
+    let count = list.len();
+    for one in list {
         let share = one.value.as_str().and_then(percent);
         match share.filter(|share| (0.001..=MOST_LOAD).contains(share) && !loads.contains(share)) {
             Some(share) => loads.push(share),
@@ -181,9 +185,15 @@ fn read_loads(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Opt
             }
         }
     }
-    if !(2..=MOST_LOADS).contains(&loads.len()) {
-        let what = format!("{} loads are no curve", loads.len());
+    if !(2..=MOST_LOADS).contains(&count) {
+        let what = match count {
+            1 => "1 load is no curve".to_owned(),
+            count => format!("{count} loads are no curve"),
+        };
         complaints.add(&at, &field, wrong(what));
+    }
+    // Of loads that are wrong it was said above.
+    if loads.len() < 2 || count > MOST_LOADS {
         return None;
     }
     loads.sort_by(f64::total_cmp);
@@ -194,6 +204,30 @@ fn read_loads(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Opt
 fn percent(text: &str) -> Option<f64> {
     let number = text.strip_suffix('%')?.trim_end().parse::<f64>().ok()?;
     (number > 0.0 && number.is_finite()).then_some(number / 100.0)
+}
+
+impl Experiment {
+    /// The time that a traffic's measure takes at least in each trial, beside the warm-up and the frames that are
+    /// counted: the loads of a search or a curve, an overload, a soak, routes that change.
+    pub fn own_time(&self, traffic: &Traffic) -> Duration {
+        /// Loads of a binary search, from what lies between the bounds of its range to half a per cent.
+        const BINARY: f64 = 8.0;
+        /// A rate is decided by two loads: one that is borne, and one that is not.
+        const DECIDED: f64 = 2.0;
+        /// What the device forwards of all that the tester can send is looked at first.
+        const FIRST: f64 = 0.2;
+        let (times, more) = match traffic.measure {
+            Measure::Throughput => (FIRST + BINARY, Duration::ZERO),
+            Measure::Recovery => (FIRST + BINARY + 2.0, Duration::ZERO),
+            Measure::Ndr | Measure::Pdr => (FIRST + DECIDED, Duration::ZERO),
+            Measure::Soak => (FIRST + DECIDED, self.benchmarks.soak),
+            Measure::LossCurve | Measure::Reset => (FIRST + 2.0, Duration::ZERO),
+            Measure::BackToBack => (FIRST, Duration::ZERO),
+            Measure::Convergence => (1.0, Duration::ZERO),
+            _ => (0.0, Duration::ZERO),
+        };
+        self.duration.mul_f64(times) + more
+    }
 }
 
 impl Benchmarks {
@@ -279,7 +313,9 @@ mod tests {
             ("measure = 3", "", "lab/rfc.toml"),
             ("", "[benchmarks]\nsoak = \"1s\"", "no measure of this experiment asks for it"),
             (curve, "[benchmarks]\nloads = \"0.1%\"", "is no step"),
-            (curve, "[benchmarks]\nloads = [\"50%\"]", "1 loads are no curve"),
+            (curve, "[benchmarks]\nloads = [\"50%\"]", "1 load is no curve"),
+            (curve, "[benchmarks]\noverload = 110", "write it as \"110%\""),
+            (curve, "[benchmarks]\nsoak = \"10\"", "ms, s, m or h"),
             (curve, "[benchmarks]\nloads = [\"50%\", \"50%\"]", "stands twice"),
             (curve, "[benchmarks]\nloads = 5", "a percentage or a list"),
             (curve, "[benchmarks]\noverload = \"90%\"", "a percentage from 101% to 1000%"),
@@ -297,6 +333,23 @@ mod tests {
             assert!(problems.contains(wanted), "{keys} {tables}: {problems}");
             assert!(problems.contains("rfc.toml:"), "{problems}");
         }
+    }
+
+    #[test]
+    fn what_is_said_of_a_fault_is_not_said_again_of_what_follows_from_it() {
+        let twice = with("measure = [\"soak\", \"soak\"]", "").unwrap_err().to_string();
+        assert!(!twice.contains("two pairs"), "{twice}");
+        let loads = "[benchmarks]\nloads = [\"100kpps\", \"50kpps\"]";
+        let none = with("measure = \"loss-curve\"", loads).unwrap_err().to_string();
+        assert!(none.contains("is no load") && !none.contains("no curve"), "{none}");
+    }
+
+    #[test]
+    fn a_soak_takes_its_own_time_in_each_trial() {
+        let soak = with("measure = \"soak\"", "[benchmarks]\nsoak = \"168h\"").unwrap();
+        assert!(soak.own_time(&soak.traffics[0]) >= Duration::from_secs(168 * 3600));
+        let rate = with("", "").unwrap();
+        assert_eq!(rate.own_time(&rate.traffics[0]), Duration::ZERO);
     }
 
     #[derive(Debug)]

@@ -291,8 +291,9 @@ fn read_frame(
             TrafficError::FrameSize { text } => format!("{text:?} is no frame length and no mix"),
             error => error.to_string(),
         }),
-        (None, Some(bytes)) => Ok(FrameSizes::fixed(bytes as usize)),
-        (None, None) => Err(format!("{} is no frame length", shown(value))),
+        // 0 is how a mix holds its smallest frames.
+        (None, Some(bytes @ 1..)) => Ok(FrameSizes::fixed(bytes as usize)),
+        (None, _) => Err(format!("{} is no frame length", shown(value))),
     };
     let of_family = match family {
         Family::Inet => fwdlab_traffic::Family::Inet,

@@ -131,13 +131,25 @@ impl Complaint {
 /// Collects problems while a file is read.
 pub struct Complaints<'t> {
     text: &'t str,
+    page: &'static str,
     list: Vec<(usize, Problem)>,
 }
 
 impl<'t> Complaints<'t> {
     /// No problems yet of the file with this text.
     pub fn new(text: &'t str) -> Self {
-        Self { text, list: Vec::new() }
+        Self { text, page: "docs/experiment-file.md", list: Vec::new() }
+    }
+
+    /// The same of a file whose keys another page describes.
+    #[must_use]
+    pub fn described_in(self, page: &'static str) -> Self {
+        Self { page, ..self }
+    }
+
+    /// The page that describes every key of the file.
+    pub(super) fn page(&self) -> &'static str {
+        self.page
     }
 
     /// Adds a problem at the bytes `at`.

@@ -50,7 +50,7 @@ pub fn duration_up_to(
         return Err(Complaint::new(
             format!("{text:?} is no time"),
             wanted(),
-            "write a number and ms, s or m",
+            "write a number and ms, s, m or h",
         ));
     };
     Duration::try_from_secs_f64(seconds)
@@ -59,16 +59,19 @@ pub fn duration_up_to(
         .ok_or_else(|| Complaint::new(format!("{text:?} is out of range"), wanted(), remedy))
 }
 
+/// A margin below this is none: no campaign resolves a ten-thousandth of a per cent, and pages would show 0 %.
+const LEAST_MARGIN_PERCENT: f64 = 0.0001;
+
 /// Reads a margin such as `1%` as a ratio (0.01).
 pub fn margin(text: &str) -> Result<f64, Complaint> {
     text.strip_suffix('%')
         .and_then(|number| number.trim_end().parse::<f64>().ok())
-        .filter(|percent| *percent > 0.0 && *percent <= 50.0)
+        .filter(|percent| *percent >= LEAST_MARGIN_PERCENT && *percent <= 50.0)
         .map(|percent| percent / 100.0)
         .ok_or_else(|| {
             Complaint::new(
                 format!("{text:?} is no margin"),
-                "a percentage above 0% and up to 50%",
+                format!("a percentage from {LEAST_MARGIN_PERCENT}% to 50%"),
                 "write margin = \"1%\"",
             )
         })

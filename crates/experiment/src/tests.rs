@@ -214,3 +214,32 @@ fn a_problem_is_shown_where_it_is_and_commands_no_terminal() {
     assert!(!shown.contains(['\u{9b}', '\u{202e}', '\u{200f}']), "{shown}");
     assert_eq!(problems.to_string().lines().count(), problems.list.len(), "{problems}");
 }
+
+#[test]
+fn numbers_that_mean_nothing_are_refused() {
+    for (keys, traffic, field) in [
+        ("", "frame = 0", "traffic[1].frame"),
+        ("margin = \"1e-320%\"", "", "margin"),
+        ("margin = \"0%\"", "", "margin"),
+    ] {
+        let problems = minimal(keys, traffic, ROUTE).unwrap_err();
+        assert_eq!(problems.list[0].field, field, "{problems}");
+    }
+}
+
+/// Each with each was compared, before.
+#[test]
+fn of_more_variants_than_a_journal_holds_the_first_too_many_is_named() {
+    let many = |count: usize| -> String {
+        (0..count).map(|n| format!("[[variant]]\nname = \"v{n}\"\n")).collect()
+    };
+    let file = |count| format!("title = \"t\"\nbaseline = \"v0\"\n{}", many(count));
+    let read = |count| {
+        Experiment::parse(Path::new("many.toml"), &file(count), &[&Anything]).unwrap_err().list
+    };
+    let problems = read(20_000);
+    assert_eq!(problems[0].field, "variant[1001]");
+    assert_eq!(problems[0].line, 2 + 2 * 1_000 + 1);
+    assert!(problems[0].what.contains("20000"), "{}", problems[0].what);
+    assert!(read(1_000).iter().all(|problem| !problem.field.starts_with("variant[")));
+}

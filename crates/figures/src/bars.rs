@@ -4,7 +4,7 @@
 use crate::canvas::{Anchor, CHARACTER, Canvas, Point, TrialMark, at};
 use crate::scale::{Scale, decimals, step, ticks};
 use crate::text_table::wrap;
-use crate::{ARROW, Chart, LineRate, Room, Series, TrafficSeries, caption, legend, unit};
+use crate::{ARROW, Chart, LineRate, Room, Series, TrafficSeries, caption, legend, title, unit};
 use fwdlab_results::Measure;
 use fwdlab_results::Metric;
 use fwdlab_results::units;
@@ -27,6 +27,28 @@ const SIGNS: [(&str, &str); 3] = [("inconclusive", "?"), ("equivalent", "="), ("
 /// count it).
 const IMIX_BITS: f64 = (7.0 * 54.0 + 4.0 * 590.0 + 1514.0) / 12.0 * 8.0;
 
+/// From one line of a title to the next.
+const TITLE_LINE: f64 = 15.0;
+/// Lines of a title, at most.
+const MOST_LINES: usize = 3;
+
+/// The title in lines; what the last has no room for is cut.
+fn titled(title: &str, width: f64) -> Vec<String> {
+    let columns = ((width - 32.0) / 6.6) as usize;
+    let mut lines: Vec<String> =
+        wrap(&broken(title, columns), columns, "", "").lines().map(str::to_owned).collect();
+    if lines.len() > MOST_LINES {
+        let rest = lines.split_off(MOST_LINES - 1).join(" ");
+        lines.push(shortened(&rest, columns));
+    }
+    lines
+}
+
+/// How much farther down all stands because a title has several lines.
+fn below(title: &[String]) -> f64 {
+    TITLE_LINE * title.len().saturating_sub(1) as f64
+}
+
 /// Where the bars of a chart stand.
 struct Layout {
     width: f64,
@@ -43,6 +65,8 @@ struct Layout {
     turned: Option<f64>,
     /// In narrow columns the number of an effect stands alone, on all bars.
     has_short_effects: bool,
+    /// The chart's title in lines, above the legend.
+    title: Vec<String>,
     /// Where the field begins and ends.
     top: f64,
     bottom: f64,
@@ -62,7 +86,8 @@ impl Layout {
         let (scale, _) = unit((chart.metric, chart.tick), most);
         let tick = step(most * 1.12, 6);
         let high = (most * 1.12 / tick).ceil() * tick;
-        let top = TOP + legend::more_rows(chart, width - 44.0);
+        let title = titled(&chart.title, width);
+        let top = TOP + below(&title) + legend::more_rows(chart, width - 44.0);
         let bottom = top + FIELD;
         let y = Scale::new((0.0, high), (bottom, top));
         let metric = chart.metric;
@@ -83,6 +108,7 @@ impl Layout {
             right,
             turned,
             has_short_effects,
+            title,
             top,
             bottom,
         }
@@ -160,18 +186,21 @@ pub fn bars_in(chart: &Chart, room: Room) -> Canvas {
     let lines = caption(&format!("{}{signs}{more}", chart.caption), layout.width);
     let labels = chart.traffics.iter().map(|one| layout.label(one).len()).max().unwrap_or(1);
     let has_limit = chart.traffics.iter().any(|one| one.line_rate.is_some());
-    let below = 15.0 * (labels + lines.len()) as f64 + if has_limit { 18.0 } else { 0.0 };
-    let below = below + layout.turned.unwrap_or(0.0);
-    let height = layout.bottom + 52.0 + below;
+    let room = 15.0 * (labels + lines.len()) as f64 + if has_limit { 18.0 } else { 0.0 };
+    let room = room + layout.turned.unwrap_or(0.0);
+    let height = layout.bottom + 52.0 + room;
     let mut canvas = Canvas::new(layout.width, height);
     let what = match chart.metric {
-        Metric::Cost => "Device cost per frame",
-        _ => "Forwarding rate",
+        Metric::Cost => "Device cost per frame".to_owned(),
+        Metric::Own(_) => title(chart.metric),
+        Metric::Rate => "Forwarding rate".to_owned(),
     };
-    canvas.text("title", Anchor::Start, at(16.0, 27.0), what);
-    let columns = ((layout.width - 32.0) / 6.6) as usize;
-    canvas.text("faint", Anchor::Start, at(16.0, 45.0), &shortened(&chart.title, columns));
-    legend::draw(&mut canvas, chart, layout.width - 44.0, at(22.0, 64.0));
+    canvas.text("title", Anchor::Start, at(16.0, 27.0), &what);
+    for (k, line) in layout.title.iter().enumerate() {
+        canvas.text("faint", Anchor::Start, at(16.0, 45.0 + TITLE_LINE * k as f64), line);
+    }
+    let legend = at(22.0, 64.0 + below(&layout.title));
+    legend::draw(&mut canvas, chart, layout.width - 44.0, legend);
     draw_axis(&mut canvas, &layout, chart);
     if chart.has_imix {
         draw_imix_axis(&mut canvas, &layout);
@@ -200,13 +229,14 @@ fn draw_axis(canvas: &mut Canvas, layout: &Layout, chart: &Chart) {
         canvas.text("faint", Anchor::End, at(LEFT - 8.0, y + 4.0), &label);
     }
     let (_, unit) = unit((chart.metric, chart.tick), chart.reach().max(layout.unit));
+    let own = title(chart.metric);
     let what = match (chart.metric, chart.measure) {
         (Metric::Cost, _) => "Device cost",
+        (Metric::Own(_), _) => &own,
         (_, Measure::Mrr) => "Maximum receive rate",
         (_, Measure::Ndr) => "Non-drop rate",
         (_, Measure::Pdr) => "Partial drop rate",
         (_, Measure::Throughput) => "Throughput",
-        // Those with a figure of their own show what was forwarded beside it.
         _ => "Forwarding rate",
     };
     let label = format!("{what} ({unit})");
@@ -397,6 +427,31 @@ mod tests {
             has_imix: false,
             is_ordered: true,
         }
+    }
+
+    /// On a phone it was cut after 46 characters.
+    #[test]
+    fn a_title_that_is_too_long_for_its_line_goes_on_in_the_next() {
+        let with = |title: &str| {
+            let mut chart = chart(&["radix", "modular"]);
+            chart.title = title.to_owned();
+            bars_in(&chart, Room::Phone).into_document("t", "")
+        };
+        let long = "Reverse path filtering and a firewall on a Linux router: inet";
+        let drawn = with(long);
+        assert!(
+            drawn.contains(">Reverse path filtering and a firewall on a Linux</text>"),
+            "{drawn}"
+        );
+        assert!(drawn.contains(">router: inet</text>"), "{drawn}");
+        let height = |drawn: &str| -> f64 {
+            let (_, rest) = drawn.split_once("viewBox=\"0 0 360 ").expect("a size");
+            rest.split('"').next().and_then(|number| number.parse().ok()).expect("a number")
+        };
+        assert_eq!(height(&drawn), height(&with("inet")) + TITLE_LINE);
+        let endless = with(&"word ".repeat(99));
+        assert_eq!(height(&endless), height(&with("inet")) + 2.0 * TITLE_LINE);
+        assert!(endless.contains("...</text>"), "{endless}");
     }
 
     /// "inconclusive" stood across the figures of both neighbours.

@@ -136,7 +136,11 @@ pub fn curves(curves: &Curves, room: Room) -> Canvas {
     let legend = curves.legend_room(width);
     let height = TOP + panels * (legend + FIELD + GAP) + 15.0 * lines.len() as f64;
     let mut canvas = Canvas::new(width, height);
-    let what = if curves.metric == Metric::Cost { "Device cost per frame" } else { "Rate" };
+    let what = match curves.metric {
+        Metric::Cost => "Device cost per frame".to_owned(),
+        Metric::Own(_) => crate::title(curves.metric),
+        Metric::Rate => "Rate".to_owned(),
+    };
     let title = format!("{what} over {}", curves.axis);
     canvas.text("title", Anchor::Start, at(16.0, 28.0), &title);
     let columns = ((width - 32.0) / 6.6) as usize;

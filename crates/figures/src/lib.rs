@@ -36,7 +36,7 @@ pub use raster::png;
 pub use room::Room;
 pub use run_order::{run_order, run_order_in};
 pub use theme::{DARK, LIGHT, inline_sheet, properties, sheet};
-pub use verify::verify;
+pub use verify::{verify, verify_those};
 
 use fwdlab_results::Measure;
 use fwdlab_results::Metric;
@@ -223,11 +223,32 @@ impl Chart {
     }
 }
 
+/// The name of a figure as a title.
+pub(crate) fn title(metric: Metric) -> String {
+    let title = metric.title();
+    let (first, rest) = title.split_at(title.chars().next().map_or(0, char::len_utf8));
+    first.to_uppercase() + rest
+}
+
+/// The unit of a figure that a measure has of its own.
+fn own_unit(unit: &'static str, maximum: f64) -> (f64, &'static str) {
+    match (unit, maximum) {
+        ("s", m) if m < 1e-3 => (1e-6, "us"),
+        ("s", m) if m < 1.0 => (1e-3, "ms"),
+        ("bit/s", m) if m >= 1e9 => (1e9, "Gbit/s"),
+        ("bit/s", m) if m >= 1e6 => (1e6, "Mbit/s"),
+        _ => (1.0, unit),
+    }
+}
+
 /// The unit in which figures of about `maximum` (frames/s or ns/frame) are
 /// shown.
 pub fn unit((metric, tick): (Metric, Tick), maximum: f64) -> (f64, &'static str) {
     match maximum {
         _ if metric == Metric::Cost => (1.0, tick.per_frame()),
+        m if matches!(metric, Metric::Own(_)) && metric.unit_in(tick) != "frames/s" => {
+            own_unit(metric.unit_in(tick), m)
+        }
         m if !tick.is_nanosecond() && m >= 1e3 => (1e3, "thousand frames per 10^9 instructions"),
         _ if !tick.is_nanosecond() => (1.0, "frames per 10^9 instructions"),
         m if m >= 1e6 => (1e6, "million frames/s"),

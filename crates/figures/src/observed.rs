@@ -296,7 +296,8 @@ fn sessions(cells: &[&Cell<'_>], tick: Tick) -> String {
     )
 }
 
-const STREAMS: &str = "Streams: how many, and payload that arrived a second; ns that a byte cost the \
+const STREAMS: &str = "Streams: how many, and payload that arrived a second in which ends and device had their processor, and by \
+    the clock; ns that a byte cost the \
     processor through the device, both ends included, past it, and the difference, which is the device's; \
     segments sent again, in per cent of all, and segments in each packet that the device's IP took; Jain's index of \
     fairness (1: all streams carried the same). Medians over the trials; of segments sent again the sum.";
@@ -313,6 +314,10 @@ fn streams(cells: &[&Cell<'_>]) -> String {
     };
     let goodput = |cell: &Cell<'_>| {
         let bits = middle(cell, Streams::goodput_bits_per_s);
+        bits.map_or_else(none, |bits| units::figure(bits, "bit/s"))
+    };
+    let clock = |cell: &Cell<'_>| {
+        let bits = middle(cell, Streams::clock_bits_per_s);
         bits.map_or_else(none, |bits| units::figure(bits, "bit/s"))
     };
     let packets = |own: &Streams| {
@@ -333,6 +338,7 @@ fn streams(cells: &[&Cell<'_>]) -> String {
                 shown(middle(cell, |own| Some(own.streams.len() as f64)), 0, "")
             }),
             ("goodput", 14, &goodput),
+            ("by the clock", 14, &clock),
             ("through", 8, &|cell| shown(middle(cell, Streams::through_ns_per_byte), 3, "")),
             ("past", 8, &|cell| shown(middle(cell, Streams::past_ns_per_byte), 3, "")),
             ("device", 8, &|cell| shown(middle(cell, Streams::device_ns_per_byte), 3, "")),

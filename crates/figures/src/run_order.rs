@@ -4,6 +4,7 @@
 use crate::canvas::{Anchor, Canvas, Point, TrialMark, at};
 use crate::scale::{Scale, decimals, step, thinned, ticks};
 use crate::{ARROW, Chart, Room, Series, TrafficSeries, caption, legend};
+use fwdlab_results::Metric;
 
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 24.0;
@@ -47,7 +48,11 @@ pub fn run_order_in(chart: &Chart, room: Room) -> Canvas {
     };
     let words = if chart.is_ordered { &ORDERED } else { &NUMBERED };
     let more = if chart.traffics.iter().any(TrafficSeries::has_wild) { ARROW } else { "" };
-    let lines = caption(&format!("{}{more}", words.caption), width);
+    let said = match chart.metric {
+        Metric::Own(_) => words.caption.replace("'s rate from", "'s figure from"),
+        _ => words.caption.to_owned(),
+    };
+    let lines = caption(&format!("{said}{more}"), width);
     let first = TOP + legend::more_rows(chart, width - 44.0);
     let bottom = first + panels * PANEL + (panels - 1.0).max(0.0) * GAP;
     let mut canvas = Canvas::new(width, bottom + 55.0 + 15.0 * lines.len() as f64);

@@ -24,17 +24,14 @@ pub struct TextTable {
 impl TextTable {
     /// A table with these columns.
     pub fn new<H: Into<String>>(columns: impl IntoIterator<Item = (H, Side)>) -> Self {
-        let head = columns.into_iter().map(|(name, side)| (name.into(), side)).collect();
+        let head = columns.into_iter().map(|(name, side)| (flat(name.into()), side)).collect();
         Self { head, rows: Vec::new() }
     }
 
     /// Adds a row; missing cells stay empty.
     pub fn row(&mut self, mut cells: Vec<String>) {
         cells.resize(self.head.len(), String::new());
-        for cell in cells.iter_mut().filter(|cell| cell.contains('\n')) {
-            *cell = cell.replace('\n', " ");
-        }
-        self.rows.push(cells);
+        self.rows.push(cells.into_iter().map(flat).collect());
     }
 
     /// Rows that are so, and the others.
@@ -203,6 +200,11 @@ fn words(text: &str) -> Vec<String> {
         }
     }
     words
+}
+
+/// A cell on one line: a line end would begin a line of the page's own.
+fn flat(text: String) -> String {
+    if text.contains('\n') { text.replace('\n', " ") } else { text }
 }
 
 #[cfg(test)]

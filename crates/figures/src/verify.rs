@@ -23,6 +23,19 @@ pub fn verify(
     name: &'static str,
     (results, metric): (&Results, Metric),
 ) -> Result<(), FigureError> {
+    verify_those(svg, name, results, &|trial| metric.of(trial).is_some())
+}
+
+/// As [`verify`], where the trials that must be shown are those of which `is_shown`.
+///
+/// # Errors
+/// [`FigureError::Wrong`] with the first disagreement.
+pub fn verify_those(
+    svg: &str,
+    name: &'static str,
+    results: &Results,
+    is_shown: &dyn Fn(&Trial) -> bool,
+) -> Result<(), FigureError> {
     let wrong = |detail: String| FigureError::Wrong { name, detail };
     let trials: BTreeMap<&str, &Trial> =
         results.trials.iter().map(|t| (t.id.as_str(), t)).collect();
@@ -54,7 +67,7 @@ pub fn verify(
             *drawn.entry(id).or_insert(0) += 1;
         }
     }
-    let wanted = results.trials.iter().filter(|t| metric.of(t).is_some());
+    let wanted = results.trials.iter().filter(|t| is_shown(t));
     match wanted.into_iter().find(|t| drawn.get(&t.id).copied().unwrap_or(0) != 1) {
         Some(trial) => Err(wrong(format!("trial {} is not shown exactly once", trial.id))),
         None => Ok(()),

@@ -8,18 +8,30 @@ pub fn plain(text: &str) -> String {
 /// Notes that stand below a heading of the second level: theirs begin below it, pictures from
 /// elsewhere become links, and HTML becomes text. Code stays as it is.
 pub fn notes(text: &str) -> String {
+    taken_apart(text, true)
+}
+
+/// A page of Markdown that holds strangers' words: pictures from elsewhere become links, and HTML becomes
+/// text. Code and headings stay as they are.
+pub fn tame(text: &str) -> String {
+    taken_apart(text, false)
+}
+
+fn taken_apart(text: &str, is_below: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut fence: Option<&str> = None;
     for line in text.lines() {
         let start = line.trim_start();
-        let sign = ["```", "~~~"].into_iter().find(|sign| start.starts_with(sign));
-        match (fence, sign) {
+        match (fence, fence_of(start)) {
             (None, Some(sign)) => fence = Some(sign),
-            (Some(open), Some(sign)) if open == sign => fence = None,
+            // It ends with as many signs at least, and nothing behind them.
+            (Some(open), Some(sign)) if sign.starts_with(open) && start.trim_end() == sign => {
+                fence = None;
+            }
             (Some(_), _) => {}
             (None, None) => {
                 let level = start.bytes().take_while(|byte| *byte == b'#').count();
-                if (1..=6).contains(&level) && start[level..].starts_with([' ', '\t']) {
+                if is_below && (1..=6).contains(&level) && start[level..].starts_with([' ', '\t']) {
                     out.push_str(&"#".repeat((level + 2).min(6)));
                     outside_code(&start[level..], &mut out);
                 } else {
@@ -33,6 +45,14 @@ pub fn notes(text: &str) -> String {
         out.push('\n');
     }
     out
+}
+
+/// The signs of a fence with which a line begins.
+fn fence_of(line: &str) -> Option<&str> {
+    let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
+    let behind = line.trim_start_matches(sign);
+    let signs = &line[..line.len() - behind.len()];
+    (signs.len() >= 3 && !(sign == '`' && behind.contains('`'))).then_some(signs)
 }
 
 /// A line with its HTML and pictures taken apart, but for what stands between backticks.
@@ -80,6 +100,19 @@ fn is_loaded_picture(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_keeps_its_headings_and_code_and_runs_nothing() {
+        let text = "# a\nrun by <img src=x onerror=y> at 1 < 2 ![g](graph.svg)\n```\n<b>\n```\n";
+        let tame = tame(text);
+        assert_eq!(
+            tame,
+            "# a\nrun by &lt;img src=x onerror=y> at 1 < 2 ![g](graph.svg)\n```\n<b>\n```\n"
+        );
+        // A fence ends where a page that renders it ends it.
+        let text = "````\n<b>\n```\n<i>\n````\n<u>\n";
+        assert_eq!(super::tame(text), text.replace("<u>", "&lt;u>"));
+    }
 
     #[test]
     fn titles_are_text() {

@@ -27,27 +27,20 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     shown(text, |c| is_hidden(c) || matches!(c, '\n' | '\t'))
 }
 
-/// As [`visible`], but colours (`ESC [ digits ; digits m`) stay.
-pub fn painted(text: &str) -> Cow<'_, str> {
-    if !text.contains('\u{1b}') {
-        return visible(text);
+/// JSON with the hidden characters of its texts written out in its own manner (`\u009b`): the same data.
+pub fn in_json(json: &str) -> Cow<'_, str> {
+    if !json.chars().any(is_hidden) {
+        return Cow::Borrowed(json);
     }
-    let mut out = String::with_capacity(text.len());
-    let mut pieces = text.split('\u{1b}');
-    out.push_str(&visible(pieces.next().unwrap_or_default()));
-    for piece in pieces {
-        out.push_str(if is_colour(piece) { "\u{1b}" } else { "\\u{1b}" });
-        out.push_str(&visible(piece));
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_hidden(c) {
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
     }
     Cow::Owned(out)
-}
-
-/// Whether what follows an escape character is a colour.
-fn is_colour(text: &str) -> bool {
-    let Some((digits, _)) = text.strip_prefix('[').and_then(|text| text.split_once('m')) else {
-        return false;
-    };
-    digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b';')
 }
 
 fn shown(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -75,11 +68,6 @@ mod tests {
         assert_eq!(visible("\u{9b}2J \u{202e}evil\r"), "\\u{9b}2J \\u{202e}evil\\r");
         assert_eq!(visible("two\nlines\tµ"), "two\nlines\tµ");
         assert_eq!(one_line("a\n# b"), "a\\n# b");
-    }
-
-    #[test]
-    fn of_escape_sequences_only_colours_stay() {
-        assert_eq!(painted("\u{1b}[1;31mred\u{1b}[0m"), "\u{1b}[1;31mred\u{1b}[0m");
-        assert_eq!(painted("\u{1b}[2Jm \u{1b}[31\u{7}m"), "\\u{1b}[2Jm \\u{1b}[31\\u{7}m");
+        assert_eq!(in_json("[\"\u{9b}2J\u{202e}µ\"]\n"), "[\"\\u009b2J\\u202eµ\"]\n");
     }
 }

@@ -47,6 +47,16 @@ pub struct Offered {
     pub losses: Vec<Loss>,
 }
 
+impl Offered {
+    /// Frames that fell due by a load and were never sent, but for those that may still be due.
+    pub fn unsent(&self, load: Load) -> u64 {
+        let Load::Pps(pps) = load else { return 0 };
+        let due = (pps * self.duration_ns as f64 / 1e9) as u64;
+        let missing = due.saturating_sub(self.sent);
+        if missing <= self.still_due { 0 } else { missing }
+    }
+}
+
 /// Something that sends frames through a device.
 pub trait Offers {
     /// Why it could not.

@@ -151,9 +151,7 @@ pub fn try_load<O: Offers>(
 
 /// A trial as the search counts it: of the frames that were due, all that did not come back.
 fn judged(load: f64, duration_s: f64, offered: &Offered) -> search::Trial {
-    let due = (load * offered.duration_ns as f64 / 1e9) as u64;
-    let missing = due.saturating_sub(offered.sent);
-    let unsent = if missing <= offered.still_due { 0 } else { missing };
+    let unsent = offered.unsent(Load::Pps(load));
     let sent = offered.sent + unsent;
     search::Trial { load, duration_s, sent, lost: offered.lost + unsent }
 }

@@ -78,7 +78,7 @@ pub struct Figure<'a> {
     /// What it shows.
     pub title: &'static str,
     /// The picture in the results directory, where there is one.
-    pub file: Option<&'static str>,
+    pub file: Option<&'a str>,
     /// The drawing as an element of a page.
     pub svg: &'a str,
 }

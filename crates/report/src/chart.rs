@@ -1,6 +1,6 @@
 //! From claims and trials to the data of the figures.
 
-use fwdlab_stats::{Comparison, signed_percent};
+use fwdlab_stats::{Comparison, Direction, signed_percent};
 
 use fwdlab_claims::claim::{Cell, Claims, Spread, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
@@ -11,9 +11,61 @@ use fwdlab_figures::{
 use fwdlab_results::units;
 use fwdlab_results::{Family, LimitedBy, Metric, Results, Tick, Trial};
 
-/// The chart of one of the two figures.
-pub fn chart(claims: &Claims, results: &Results, metric: Metric) -> Chart {
-    let traffics = results.campaign.traffics.iter();
+/// The data of the figures.
+pub struct Charts {
+    /// The figures of trials: the forwarding rate, or that of a measure that has one of its own. Each with
+    /// its traffics.
+    pub figures: Vec<Chart>,
+    /// All of them, where only deviations from medians are drawn.
+    pub order: Chart,
+    /// What curves are drawn of: the one figure, or the forwarding rates where there are several.
+    pub base: Chart,
+    /// The device costs.
+    pub cost: Chart,
+}
+
+impl Charts {
+    /// Of a campaign.
+    pub fn of(claims: &Claims, results: &Results) -> Self {
+        let mut all: Vec<(Metric, Vec<&String>)> = Vec::new();
+        for traffic in &results.campaign.traffics {
+            let metric = figure_of(results, traffic);
+            match all.iter_mut().find(|(own, _)| *own == metric) {
+                Some((_, traffics)) => traffics.push(traffic),
+                None => all.push((metric, vec![traffic])),
+            }
+        }
+        if all.is_empty() {
+            all.push((Metric::Rate, Vec::new()));
+        }
+        let draw = |(metric, traffics): &(Metric, Vec<&String>)| {
+            chart_of(claims, (results, *metric), traffics.iter().copied())
+        };
+        let figures: Vec<Chart> = all.iter().map(draw).collect();
+        let whole = |metric| chart_of(claims, (results, metric), results.campaign.traffics.iter());
+        let one = <&[Chart; 1]>::try_from(&figures[..]).ok().map(|[one]| one.clone());
+        let base = one.unwrap_or_else(|| whole(Metric::Rate));
+        let mut order = figures.first().cloned().unwrap_or_else(|| base.clone());
+        order.traffics = figures.iter().flat_map(|one| one.traffics.clone()).collect();
+        order.traffics.sort_by_key(|one| {
+            results.campaign.traffics.iter().position(|traffic| *traffic == one.traffic)
+        });
+        Self { figures, order, base, cost: whole(Metric::Cost) }
+    }
+}
+
+/// The figure of a traffic's trials that is drawn.
+pub fn figure_of(results: &Results, traffic: &str) -> Metric {
+    let own = results.trials.iter().filter(|trial| trial.traffic == traffic && trial.is_ok());
+    Metric::own(own).unwrap_or(Metric::Rate)
+}
+
+/// The chart of a figure, of some traffics.
+fn chart_of<'a>(
+    claims: &Claims,
+    (results, metric): (&Results, Metric),
+    traffics: impl Iterator<Item = &'a String>,
+) -> Chart {
     let traffics = traffics.map(|t| traffic_series(t, claims, (results, metric))).collect();
     // Bits per second mean something only where frames cross a link.
     let about = &claims.setting.about;
@@ -65,6 +117,7 @@ fn traffic_series(
     let about = &claims.setting.about;
     let is_linked = about.link.has_line_rate() && about.tick.is_nanosecond()
         || claims.setting.traffics.iter().any(|t| t.name == traffic && t.load_pps.is_some());
+    let is_linked = is_linked && !matches!(metric, Metric::Own(_));
     let line_rate = frame_bytes.filter(|_| is_linked).and_then(|b| near_line_rate(best, b));
     TrafficSeries { traffic: traffic.to_owned(), label, series, line_rate }
 }
@@ -121,9 +174,14 @@ fn effect(cell: &Cell, claims: &Claims, metric: Metric) -> Option<String> {
     }
     match verdict.word() {
         word @ ("faster" | "slower" | "better" | "worse") => {
+            if verdict.apart.is_some() {
+                let [change, _] = verdict.change()?;
+                return Some(format!("{change} {word}"));
+            }
             let ratio = verdict.comparison()?.estimate.ratio();
             // Bars and number go one way: faster is a lower cost.
-            let change = if metric == Metric::Cost { 1.0 / ratio } else { ratio };
+            let is_lower_better = metric.direction() == Direction::LowerIsBetter;
+            let change = if is_lower_better { 1.0 / ratio } else { ratio };
             let percent = signed_percent((change - 1.0) * 100.0);
             Some(format!("{percent} {word}"))
         }
@@ -142,8 +200,14 @@ fn dot(trial: &Trial, (metric, tick): (Metric, Tick)) -> Option<Dot> {
         LimitedBy::Load => ", limited by the load",
         LimitedBy::Core => ", tester and device shared the core",
     };
-    let hover =
-        format!("{}: {rate}{cost}{limit}; block {}, run {}", trial.id, trial.block, trial.order);
+    let own = match metric {
+        Metric::Own(_) => format!("{}, ", units::figure(value, metric.unit_in(tick))),
+        _ => String::new(),
+    };
+    let hover = format!(
+        "{}: {own}{rate}{cost}{limit}; block {}, run {}",
+        trial.id, trial.block, trial.order
+    );
     Some(Dot { trial: trial.id.clone(), block: trial.block, order: trial.order, value, hover })
 }
 
@@ -205,6 +269,11 @@ pub fn forest(claims: &Claims, chart: &Chart) -> Forest {
         "Mark: the quoted estimate of the forwarding rate; thin line: the same by device cost \
          per frame."
     };
+    let is_time = claims
+        .verdicts
+        .iter()
+        .any(|v| Metric::named(v.metric).is_some_and(fwdlab_claims::apart::is_time));
+    let times = if is_time { " Times are drawn as speeds: half the time is +100 %." } else { "" };
     Forest {
         title: claims
             .verdicts
@@ -214,7 +283,7 @@ pub fn forest(claims: &Claims, chart: &Chart) -> Forest {
         words: words::shared(claims.verdicts.iter().map(VerdictClaim::words)),
         rows,
         level: words::levels(claims.verdicts.iter().filter_map(VerdictClaim::comparison)),
-        caption: caption.to_owned(),
+        caption: format!("{caption}{times}"),
     }
 }
 

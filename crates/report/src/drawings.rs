@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use super::chart::Charts;
 use super::{ReportError, axis, chart, topology};
 use fwdlab_claims::claim::Claims;
 use fwdlab_figures::{self as figure, Canvas, Chart, Curves, Room};
-use fwdlab_results::{Metric, Results};
+use fwdlab_results::{Metric, Results, Trial};
 
 /// The figures of a report; empty where nothing was drawn.
 #[derive(Default)]
 pub struct Drawings {
     /// Effects with their intervals.
     pub forest: String,
-    /// Forwarding rates.
-    pub rates: String,
+    /// Forwarding rates, and figures that measures have of their own.
+    pub rates: Vec<Drawn>,
     /// Device costs; `None` when no trial has one.
     pub costs: Option<String>,
     /// Medians over what is varied in three steps or more.
@@ -28,39 +29,92 @@ pub struct Drawings {
     pub colours: BTreeMap<String, usize>,
 }
 
+/// Bars of one figure.
+pub struct Drawn {
+    /// What it shows.
+    pub title: &'static str,
+    /// Its file.
+    pub file: String,
+    /// The drawing.
+    pub svg: String,
+}
+
+/// The trials that a drawing must show.
+#[derive(Clone, Debug)]
+pub enum Shown {
+    /// Those of some traffics that have a figure.
+    Those(Metric, Vec<String>),
+    /// All that have the figure of their traffic.
+    Figures,
+}
+
+impl Shown {
+    /// Those of a chart.
+    pub fn of(chart: &Chart) -> Self {
+        let traffics = chart.traffics.iter().map(|one| one.traffic.clone()).collect();
+        Self::Those(chart.metric, traffics)
+    }
+
+    /// Whether the drawing shows each of them once.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn verify(
+        &self,
+        svg: &str,
+        name: &'static str,
+        results: &Results,
+    ) -> Result<(), ReportError> {
+        let is_shown = |trial: &Trial| match self {
+            Self::Those(metric, all) => all.contains(&trial.traffic) && metric.of(trial).is_some(),
+            Self::Figures => chart::figure_of(results, &trial.traffic).of(trial).is_some(),
+        };
+        Ok(figure::verify_those(svg, name, results, &is_shown)?)
+    }
+}
+
 impl Drawings {
-    /// Draws all figures from the charts of rates and costs.
+    /// Draws all figures from the charts.
     ///
     /// # Errors
     /// When a figure does not show what it says.
-    pub fn draw(
-        claims: &Claims,
-        results: &Results,
-        [rate, cost]: &[Chart; 2],
-    ) -> Result<Self, ReportError> {
+    pub fn draw(claims: &Claims, results: &Results, charts: &Charts) -> Result<Self, ReportError> {
+        let (rate, cost) = (&charts.order, &charts.cost);
         let costs = (!cost.is_empty()).then(|| bars(cost, "Device costs", "figure-cost"));
         let (forest, order) = (chart::forest(claims, rate), "Trials in the order of the run");
-        let curves = curves_that_decide(claims, [rate, cost]);
+        let curves = curves_that_decide(claims, charts);
         let id = "figure-run-order";
         let run_order = twice(|room| figure::run_order_in(rate, room), order, id);
         let spread = "Distribution of the rates";
-        let id = "figure-distribution";
-        let distribution = twice(|room| figure::distribution(rate, room), spread, id);
-        let figure = |svgs, id, metric| checked(svgs, id, (results, metric));
+        let each = charts.figures.iter().enumerate();
+        let distribution = each.clone().map(|(place, one)| {
+            let id = numbered("figure-distribution", place);
+            let svgs = twice(|room| figure::distribution(one, room), spread, &id);
+            checked(svgs, "figure-distribution", results, &Shown::of(one))
+        });
+        let rates = each.map(|(place, one)| {
+            let (title, file) = match (one.metric, place) {
+                (Metric::Own(own), 0) => (own.title(), "graph.svg".to_owned()),
+                (Metric::Own(own), _) => (own.title(), format!("graph-{}.svg", own.name())),
+                (_, 0) => ("Forwarding rates", "graph.svg".to_owned()),
+                (other, _) => ("Forwarding rates", format!("graph-{}.svg", other.name())),
+            };
+            let svgs = bars(one, title, &numbered("figure-graph", place));
+            let svg = checked(svgs, "figure-graph", results, &Shown::of(one))?;
+            Ok::<_, ReportError>(Drawn { title, file, svg })
+        });
         Ok(Self {
             forest: twice(|room| figure::forest_in(&forest, room), "Forest plot", "figure-forest")
                 .concat(),
-            rates: figure(
-                bars(rate, "Forwarding rates", "figure-graph"),
-                "figure-graph",
-                Metric::Rate,
-            )?,
-            costs: costs.map(|svgs| figure(svgs, "figure-cost", Metric::Cost)).transpose()?,
+            rates: rates.collect::<Result<_, _>>()?,
+            costs: costs
+                .map(|svgs| checked(svgs, "figure-cost", results, &Shown::of(cost)))
+                .transpose()?,
             curves: curves.map(|curves| {
                 twice(|room| figure::curves(&curves, room), "Curves", "figure-curve").concat()
             }),
-            run_order: figure(run_order, "figure-run-order", Metric::Rate)?,
-            distribution: figure(distribution, "figure-distribution", Metric::Rate)?,
+            run_order: checked(run_order, "figure-run-order", results, &Shown::Figures)?,
+            distribution: distribution.collect::<Result<Vec<_>, _>>()?.concat(),
             topology: [
                 topology::topology(claims).into_inline_for(
                     Room::Page,
@@ -80,9 +134,15 @@ impl Drawings {
 }
 
 /// The curves of the figure on which verdicts rest.
-pub fn curves_that_decide(claims: &Claims, [rate, cost]: [&Chart; 2]) -> Option<Curves> {
+pub fn curves_that_decide(claims: &Claims, charts: &Charts) -> Option<Curves> {
     let is_cost = claims.verdicts.iter().any(|verdict| verdict.metric == "cost");
-    axis::curves(claims, if is_cost && !cost.is_empty() { cost } else { rate })
+    let is_cost = is_cost && !charts.cost.is_empty();
+    axis::curves(claims, if is_cost { &charts.cost } else { &charts.base })
+}
+
+/// The name of an element of which there may be several.
+fn numbered(id: &str, place: usize) -> String {
+    if place == 0 { id.to_owned() } else { format!("{id}-of-{place}") }
 }
 
 /// A figure for pages and for phones, of which each shows its own.
@@ -105,8 +165,9 @@ pub fn bars(chart: &Chart, label: &str, id: &str) -> [String; 2] {
 fn checked(
     svgs: [String; 2],
     name: &'static str,
-    of: (&Results, Metric),
+    results: &Results,
+    shown: &Shown,
 ) -> Result<String, ReportError> {
-    svgs.iter().try_for_each(|svg| figure::verify(svg, name, of))?;
+    svgs.iter().try_for_each(|svg| shown.verify(svg, name, results))?;
     Ok(svgs.concat())
 }

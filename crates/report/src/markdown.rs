@@ -21,7 +21,7 @@ pub fn file(parts: &[Part<'_>]) -> String {
         }
         blocks(&mut out, &part.blocks, Dialect::File);
     }
-    seen(out)
+    seen(markdown::tame(&out))
 }
 
 /// Renders a step summary: signs instead of words, and whatever has a heading folded away below it.
@@ -36,8 +36,12 @@ pub fn summary(parts: &[Part<'_>]) -> String {
             out.push_str("</details>\n");
         }
     }
-    seen(out)
+    let tame = |out: String, tag: &str| out.replace(&format!("&lt;{tag}>"), &format!("<{tag}>"));
+    seen(OWN_TAGS.into_iter().fold(markdown::tame(&out), tame))
 }
+
+/// What a summary has of HTML; nobody is harmed where a stranger's words have it.
+const OWN_TAGS: [&str; 5] = ["details", "summary", "/summary", "/details", "br"];
 
 /// What a page or a terminal that shows it might act on, written out.
 fn seen(text: String) -> String {
@@ -145,8 +149,7 @@ fn line(out: &mut String, text: &str) {
 /// Broken lines of running text, none of which begins as a heading, a quotation, a table, a fence or
 /// a list does; the first may, where its beginning is the page's own.
 fn flat(text: &str, first: &str) -> String {
-    const SIGNS: [&str; 12] =
-        ["#", ">", "|", "```", "~~~", "- ", "+ ", "* ", "---", "===", "***", "<"];
+    const SIGNS: [&str; 11] = ["#", ">", "|", "```", "~~~", "- ", "+ ", "* ", "---", "===", "***"];
     let mut out = String::with_capacity(text.len());
     for (number, line) in text.lines().enumerate() {
         let start = if number == 0 { first.len() } else { line.len() - line.trim_start().len() };

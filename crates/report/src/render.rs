@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::block::Part;
 use super::build::{Build, FIGURES};
-use super::drawings::{Drawings, curves_that_decide};
+use super::chart::Charts;
+use super::drawings::{Drawings, Shown, curves_that_decide};
 use super::flame;
 use super::html::{self, Controls, Page, Toggle};
 use super::notes::Notes;
@@ -14,9 +15,9 @@ use super::source::{Extras, Source};
 use super::terminal::{message, screen};
 use super::{ReportError, chart, links, markdown, netbenches};
 use fwdlab_claims::Claims;
-use fwdlab_figures::{self as figure, Chart, Room};
+use fwdlab_figures::{self as figure, Room};
 use fwdlab_profiles::{Profiles, changes};
-use fwdlab_results::{EXPERIMENT_FILE, JOURNAL_FILE, Metric, Results};
+use fwdlab_results::{EXPERIMENT_FILE, JOURNAL_FILE, Results};
 
 /// What the results say, checked against the trials.
 ///
@@ -143,7 +144,7 @@ pub(super) fn files(
     claims: &Claims,
     build: Build,
 ) -> Result<BTreeMap<String, Vec<u8>>, ReportError> {
-    let charts = charts(results, claims);
+    let charts = Charts::of(claims, results);
     let mut files = figures(claims, &charts, results, build)?;
     let extras = extras(results, claims, build)?;
     let source = Source { claims, results, extras: &extras };
@@ -162,11 +163,6 @@ pub(super) fn files(
     Ok(files)
 }
 
-/// The data of the figures: forwarding rates, device costs.
-fn charts(results: &Results, claims: &Claims) -> [Chart; 2] {
-    [Metric::Rate, Metric::Cost].map(|metric| chart::chart(claims, results, metric))
-}
-
 /// What a report holds beside the claims.
 ///
 /// # Errors
@@ -180,38 +176,41 @@ pub(super) fn extras(
     let profiles = Profiles::read(dir, claims)?;
     let flames = flame::flames(claims, &profiles, build)?;
     let changes = changes(claims, &profiles);
-    let drawings = Drawings::draw(claims, results, &charts(results, claims))?;
+    let drawings = Drawings::draw(claims, results, &Charts::of(claims, results))?;
     Ok(Extras { notes: Notes::read(dir, claims)?, changes, flames, drawings })
 }
 
 /// The figures as SVG and PNG, each checked against the results.
 fn figures(
     claims: &Claims,
-    [rate, cost]: &[Chart; 2],
+    charts: &Charts,
     results: &Results,
     build: Build,
 ) -> Result<BTreeMap<String, Vec<u8>>, ReportError> {
     let [graph, costs, plot, order, curve] = FIGURES;
-    let forest = figure::forest(&chart::forest(claims, rate));
-    let curves = curves_that_decide(claims, [rate, cost]);
-    let curves = curves.map(|curves| (curve, figure::curves(&curves, Room::Page), None));
+    let cost = &charts.cost;
+    let forest = figure::forest(&chart::forest(claims, &charts.order));
+    let curves = curves_that_decide(claims, charts);
+    let curves = curves.map(|curves| (curve.to_owned(), figure::curves(&curves, Room::Page), None));
+    let costs =
+        (!cost.is_empty()).then(|| (costs.to_owned(), figure::bars(cost), Some(Shown::of(cost))));
     let drawn = [
-        (graph, figure::bars(rate), Some(Metric::Rate)),
-        (costs, figure::bars(cost), Some(Metric::Cost)),
-        (plot, forest, None),
-        (order, figure::run_order(rate), Some(Metric::Rate)),
+        (plot.to_owned(), forest, None),
+        (order.to_owned(), figure::run_order(&charts.order), Some(Shown::Figures)),
     ];
+    let bars = charts.figures.iter().enumerate().map(|(place, one)| {
+        let name =
+            if place == 0 { graph.to_owned() } else { format!("{graph}-{}", one.metric.name()) };
+        (name, figure::bars(one), Some(Shown::of(one)))
+    });
     let mut files = BTreeMap::new();
-    for (name, canvas, trials_of) in drawn.into_iter().chain(curves) {
-        if trials_of == Some(Metric::Cost) && cost.is_empty() {
-            continue;
-        }
+    for (name, canvas, shown) in bars.chain(costs).chain(drawn).chain(curves) {
         let svg = canvas.into_document(&claims.title, &figure::sheet(&figure::LIGHT));
-        if let Some(metric) = trials_of {
-            figure::verify(&svg, name, (results, metric))?;
+        if let Some(shown) = shown {
+            shown.verify(&svg, "a figure", results)?;
         }
         if build.draws_pictures {
-            let png = figure::png(&svg, name)?;
+            let png = figure::png(&svg, "a figure")?;
             files.extend(png.map(|png| (format!("{name}.png"), png)));
         }
         files.insert(format!("{name}.svg"), svg.into_bytes());
@@ -224,5 +223,5 @@ pub fn json(claims: &Claims) -> Result<String, ReportError> {
     let encode = |source| fwdlab_results::Error::Encode { what: "the claims", source };
     let mut text = serde_json::to_string_pretty(claims).map_err(encode)?;
     text.push('\n');
-    Ok(text)
+    Ok(fwdlab_guard::words::in_json(&text).into_owned())
 }

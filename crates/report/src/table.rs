@@ -6,8 +6,8 @@ use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
 use fwdlab_claims::words;
 use fwdlab_figures::text_table::{Side, TextTable};
-use fwdlab_results::Tick;
 use fwdlab_results::units::{self, RateUnit};
+use fwdlab_results::{Measure, Metric, Tick};
 
 /// What the columns of [`cells`] mean.
 pub const LEGEND: &str = "n: trials kept, of those planned where they differ. 95% interval: of the \
@@ -40,14 +40,22 @@ pub fn legend(claims: &Claims) -> String {
     }
     if claims.verdicts.iter().any(|verdict| mark(verdict.metric) == OWN) {
         let cost = "* marks the device cost";
-        legend =
-            legend.replace(cost, &format!("{cost}, {OWN} the figure of the traffic's measure"));
+        let own = format!("{cost}, {OWN} the figure of the traffic's measure");
+        legend = legend.replace(cost, &own).replace(
+            "mean of the rates.",
+            "mean of the figures. forwarded: median rate of the frames beside the measure.",
+        );
     }
     legend
 }
 
 /// One row per variant of a traffic.
 pub fn cells(cells: &[&Cell], claims: &Claims) -> TextTable {
+    if cells.iter().any(|cell| cell.own.is_some())
+        && let Some(measure) = own_measure(cells, claims)
+    {
+        return own_cells(cells, claims, measure);
+    }
     let best = cells.iter().filter_map(|c| c.rate).map(|r| r.median).fold(0.0, f64::max);
     let unit = RateUnit::of(best);
     // Frames in so many instructions are no rate of a line.
@@ -72,6 +80,62 @@ pub fn cells(cells: &[&Cell], claims: &Claims) -> TextTable {
         table.row(row(cell, claims, unit, link));
     }
     table
+}
+
+/// The measure of a traffic that has a figure of its own.
+fn own_measure(cells: &[&Cell], claims: &Claims) -> Option<Measure> {
+    let traffic = cells.first()?.traffic.as_str();
+    let verdict = claims.verdicts.iter().find(|v| v.traffic == traffic)?;
+    match Metric::named(verdict.metric)? {
+        Metric::Own(measure) => Some(measure),
+        _ => None,
+    }
+}
+
+/// The same of a measure that has a figure of its own, on which its verdict rests.
+fn own_cells(cells: &[&Cell], claims: &Claims, measure: Measure) -> TextTable {
+    let tick = claims.setting.about.tick;
+    let traffic = cells.first().map_or("", |c| c.traffic.as_str());
+    let baseline = cells.iter().find(|c| c.is_baseline).map_or("", |c| c.variant.as_str());
+    let mut table = TextTable::new([
+        (traffic.to_owned(), Side::Left),
+        ("n".to_owned(), Side::Right),
+        (format!("median {}", measure.title()), Side::Right),
+        ("95% interval".to_owned(), Side::Right),
+        (format!("vs {baseline}"), Side::Right),
+        ("p".to_owned(), Side::Right),
+        ("CV".to_owned(), Side::Right),
+        ("forwarded".to_owned(), Side::Right),
+        ("limited by".to_owned(), Side::Left),
+    ]);
+    let show = |value: f64| units::figure(value, measure.unit_in(tick));
+    let none = || "-".to_owned();
+    for cell in cells {
+        let own = cell.own.as_ref();
+        let n = own.map_or(0, |own| own.n);
+        let n = if n == cell.planned { n.to_string() } else { format!("{n} of {}", cell.planned) };
+        let interval = own.and_then(|own| own.interval);
+        let (effect, p) = effect_of(cell, claims);
+        table.row(vec![
+            cell.variant.clone(),
+            n,
+            own.map_or_else(none, |own| show(own.median)),
+            interval.map_or_else(none, |ends| format!("[{}, {}]", show(ends[0]), show(ends[1]))),
+            effect,
+            p,
+            own.map_or_else(none, |own| units::share(own.cv)),
+            cell.rate.map_or_else(none, |rate| units::rate(rate.median)),
+            cell.limits(),
+        ]);
+    }
+    table
+}
+
+/// The effect of a variant, and its p; of the baseline neither.
+fn effect_of(cell: &Cell, claims: &Claims) -> (String, String) {
+    let is_own = |v: &&VerdictClaim| v.variant == cell.variant && v.traffic == cell.traffic;
+    let verdict = claims.verdicts.iter().find(is_own);
+    verdict.map_or_else(|| ("-".to_owned(), "-".to_owned()), effect_and_p)
 }
 
 /// The slowest common link, in Gb/s, that carries `best` frames/s of this
@@ -104,11 +168,7 @@ fn row(cell: &Cell, claims: &Claims, unit: RateUnit, link: Option<f64>) -> Vec<S
     let interval = rate
         .interval
         .map_or_else(none, |[low, high]| format!("[{}, {}]", unit.show(low), unit.show(high)));
-    let (effect, p) = claims
-        .verdicts
-        .iter()
-        .find(|v| v.variant == cell.variant && v.traffic == cell.traffic)
-        .map_or_else(|| (none(), none()), effect_and_p);
+    let (effect, p) = effect_of(cell, claims);
     vec![
         cell.variant.clone(),
         n,

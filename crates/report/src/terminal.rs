@@ -63,11 +63,12 @@ impl Sheet {
         if last == Kind::Alone {
             gap(&mut out);
         }
-        words::painted(&out).into_owned()
+        out
     }
 
+    /// Broken lines, with what a terminal would act on written out: only [`Sheet::paint`] commands it.
     fn wrap(self, text: &str, first: &str, next: &str) -> String {
-        wrap(text, self.width, first, next)
+        wrap(&words::visible(text), self.width, &words::visible(first), next)
     }
 
     /// `text` in a style, line by line.
@@ -84,9 +85,9 @@ impl Sheet {
                 self.wrap(text, "", "")
             }
             Block::Label(text) => self.wrap(&format!("{text}:"), "", ""),
-            Block::Line(text) => format!("{text}\n"),
-            Block::Preformatted(text) => text.clone(),
-            Block::Verbatim(text) => format!("{text}\n"),
+            Block::Line(text) => format!("{}\n", words::one_line(text)),
+            Block::Preformatted(text) => seen(text),
+            Block::Verbatim(text) => seen(&format!("{text}\n")),
             Block::Remarks(texts) | Block::Warnings(texts) => self.states(texts, WARN),
             Block::Failures(texts) => self.states(texts, BAD),
             Block::Badges(badges) => badges
@@ -108,8 +109,10 @@ impl Sheet {
                     self.wrap(&item.text, "- ", "  ") + &below.collect::<String>()
                 })
                 .collect(),
-            Block::Command(purpose, command) => format!("- {purpose}: {command}\n"),
-            Block::Table(table) => table.text.plain(),
+            Block::Command(purpose, command) => {
+                format!("- {purpose}: {}\n", words::one_line(command))
+            }
+            Block::Table(table) => seen(&table.text.plain()),
             Block::Figure(figure) => self.wrap(
                 &figure.file.map_or_else(
                     || figure.title.to_owned(),
@@ -155,6 +158,11 @@ impl Sheet {
         }
         text
     }
+}
+
+/// What a terminal would act on, written out.
+fn seen(text: &str) -> String {
+    words::visible(text).into_owned()
 }
 
 /// Failed trials stand among the other items.

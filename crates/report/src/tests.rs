@@ -244,7 +244,7 @@ fn claim_about_another_variants_trials_does_not_resolve() {
 fn figure_with_swapped_labels_is_refused() {
     let results = example::results(&example::TWO, 8);
     let claims = claims(&results).unwrap();
-    let mut chart = super::chart::chart(&claims, &results, Metric::Rate);
+    let mut chart = super::chart::Charts::of(&claims, &results).base;
     let draw = |chart: &fwdlab_figures::Chart| fwdlab_figures::bars(chart).into_document("t", "");
     fwdlab_figures::verify(&draw(&chart), "graph.svg", (&results, Metric::Rate)).unwrap();
     let series = &mut chart.traffics[0].series;

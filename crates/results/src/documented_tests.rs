@@ -59,6 +59,7 @@ fn every_key_of_a_trial() -> Trial {
         at: String::new(),
         remedies: Vec::new(),
         console: Vec::new(),
+        logs: Vec::new(),
     };
     Trial {
         id,

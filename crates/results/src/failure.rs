@@ -18,6 +18,10 @@ pub struct Failure {
     /// The last lines of the console of the machine, at most [`CONSOLE_LINES`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub console: Vec<String>,
+    /// What else the machines said of it, each line with its host's role before it: the device's kernel, and the
+    /// tester's programs, at most [`CONSOLE_LINES`] of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<String>,
 }
 
 /// The kinds of failures.

@@ -198,3 +198,9 @@ pub struct TrialEnvironment {
     /// True when tester and device were pinned to cores of their own.
     pub pinned: bool,
 }
+
+impl TrialEnvironment {
+    /// Least share of a trial in which its threads must have had their cores. Half of it and the
+    /// median of the intervals no longer helps; the timer alone takes a hundredth.
+    pub const LEAST_CORE_SHARE: f64 = 0.9;
+}

@@ -12,8 +12,11 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// From so many times the mean on, a queue has too much.
-    pub const TOO_MUCH: f64 = 2.0;
+    /// From how many times the mean on the fullest of so many has too much: twice; of two, where only all
+    /// frames are twice the mean, nine tenths of them.
+    pub fn too_much(queues: usize) -> f64 {
+        (0.9 * queues as f64).min(2.0)
+    }
 
     /// The fullest of several queues, and how many times the mean it took; `None` without at least
     /// two, or without a frame.
@@ -24,11 +27,10 @@ impl Queue {
         (queues.len() > 1 && mean > 0.0).then(|| (most, most.frames as f64 / mean))
     }
 
-    /// The finding, where one took [`TOO_MUCH`](Self::TOO_MUCH).
+    /// The finding, where one took [too much](Self::too_much).
     pub fn warning(queues: &[Self]) -> Option<String> {
         let (most, times) = Self::fullest(queues)?;
-        // Of two, one that takes all has twice the mean, and a stray frame must not hide it.
-        (times >= Self::TOO_MUCH * 0.99).then(|| {
+        (times >= Self::too_much(queues.len())).then(|| {
             format!(
                 "imbalance: {} took {:.1} times the mean of {} ({} frames): the rate is that of one, \
                  not of all",
@@ -59,6 +61,9 @@ mod tests {
         assert_eq!(Queue::warning(&queues(&[100, 100, 100, 280])), None);
         assert_eq!(Queue::warning(&queues(&[100, 90])), None);
         assert!(Queue::warning(&queues(&[1, 1_000])).is_some());
+        // An elephant with 99 % of the frames, and strangers' frames beside it.
+        assert!(Queue::warning(&queues(&[5_845, 71_494])).is_some());
+        assert_eq!(Queue::warning(&queues(&[15, 85])), None);
         // Nothing to be shared, and nothing to share.
         for none in [&[][..], &[7], &[0, 0, 0]] {
             assert_eq!((times(none), Queue::warning(&queues(none))), (None, None));

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fwdlab_guard::input;
+use fwdlab_guard::{input, words::one_line};
 
 use super::sane::{self, Insane};
 use super::{About, Campaign, Finished, Metric, Record, Resumed, SCHEMA, Trial};
@@ -136,7 +136,7 @@ impl Results {
                     return Err(place.misplaced("a record follows the end of the campaign"));
                 }
                 (Some(r), Record::Trial(trial)) => {
-                    place.check_trial(&trial)?;
+                    place.check_trial(&trial, &r.campaign)?;
                     if !seen.insert(trial.id.clone()) {
                         return Err(
                             place.misplaced(&format!("trial {} is recorded twice", trial.id))
@@ -146,7 +146,7 @@ impl Results {
                     r.put(trial);
                 }
                 (Some(r), Record::Repeated(trial)) => {
-                    place.check_trial(&trial)?;
+                    place.check_trial(&trial, &r.campaign)?;
                     r.repeated.push(r.campaign.modern(*trial));
                 }
                 (Some(r), Record::Finished(end)) => r.finished = Some(end),
@@ -248,7 +248,8 @@ impl Place<'_> {
     fn record(&self, line: &[u8]) -> Result<Record> {
         serde_json::from_slice(line).map_err(|error| {
             self.error(
-                error.to_string(),
+                // It quotes words of the journal, and a line of these could be taken for ours.
+                one_line(&error.to_string()).into_owned(),
                 "a record of kind campaign, trial, repeated, resumed or finished",
                 match self.line {
                     1 => "use the fwdlab that wrote it: this line is the campaign, without it all is lost",
@@ -273,8 +274,8 @@ impl Place<'_> {
         sane::campaign(campaign).map_err(|insane| self.insane(insane))
     }
 
-    fn check_trial(&self, trial: &Trial) -> Result<()> {
-        sane::trial(trial).map_err(|insane| self.insane(insane))
+    fn check_trial(&self, trial: &Trial, campaign: &Campaign) -> Result<()> {
+        sane::trial(trial, campaign).map_err(|insane| self.insane(insane))
     }
 
     fn check_resumed(&self, resumed: &Resumed) -> Result<()> {

@@ -23,8 +23,10 @@ const MOST_TITLE: usize = 500;
 /// Longest other text of a record: an id, a reason, a time.
 const MOST_TEXT: usize = 64 << 10;
 
-/// Most variants, most traffics, and most trials.
-const MOST_NAMES: usize = 1_000;
+/// Most variants, and most traffics.
+pub const MOST_NAMES: usize = 1_000;
+
+/// Most trials.
 const MOST_TRIALS: usize = 1_000_000;
 
 /// Rates, loads and times that are not 0 lie between these.
@@ -92,6 +94,8 @@ pub(crate) fn campaign(campaign: &Campaign) -> Result<(), Insane> {
     )
 }
 
+const PLANNED: &str = "trials of variants and traffics that the journal's first line names";
+
 const NAME: &str = "1 to 64 letters, digits, '.', '_' or '-', with no '.' in front";
 
 /// What is wrong with the files that an experiment named.
@@ -119,8 +123,14 @@ fn title(title: &str) -> Result<(), Insane> {
     )
 }
 
-/// What is wrong with a trial.
-pub(crate) fn trial(trial: &Trial) -> Result<(), Insane> {
+/// What is wrong with a trial of a campaign.
+pub(crate) fn trial(trial: &Trial, campaign: &Campaign) -> Result<(), Insane> {
+    let Trial { variant, traffic, .. } = trial;
+    // One whose answer is known is of no variant.
+    let is_planned = trial.is_known() || campaign.variants.contains(variant);
+    wanted(is_planned, || format!("{} is no variant of the campaign", shown(variant)), PLANNED)?;
+    let is_planned = campaign.traffics.contains(traffic);
+    wanted(is_planned, || format!("{} is no traffic of the campaign", shown(traffic)), PLANNED)?;
     texts([&trial.id, &trial.variant, &trial.traffic, &trial.load])?;
     texts(trial.started.iter().chain(&trial.reason).chain(&trial.measured.warnings))?;
     let single = [trial.rate_pps, trial.offered_pps_asked, Some(trial.interval_ms)];

@@ -84,6 +84,15 @@ impl Streams {
         (bytes > 0.0 && ns > 0.0).then(|| bytes * 8e9 / ns)
     }
 
+    /// Payload that was read a second of the clock, time included in which others had the processor, in bit/s: a
+    /// device that is limited by time (a policer, a shaper) goes on meanwhile.
+    pub fn clock_bits_per_s(&self) -> Option<f64> {
+        let kept = kept(&self.through);
+        let sum = |of: fn(&StreamSlice) -> u64| kept.iter().map(of).sum::<u64>() as f64;
+        let (bytes, ns) = (sum(|slice| slice.bytes), sum(|slice| slice.ns));
+        (bytes > 0.0 && ns > 0.0).then(|| bytes * 8e9 / ns)
+    }
+
     /// What a byte cost through the device, both ends included, in busy ns: the median of the slices.
     pub fn through_ns_per_byte(&self) -> Option<f64> {
         middle(&self.through)
@@ -146,6 +155,12 @@ mod tests {
             ..Streams::default()
         };
         assert_eq!(own.goodput_bits_per_s(), Some(8e9));
+        // Half of the time others had the processor.
+        let halved = |slice: &StreamSlice| StreamSlice { had_ns: Some(slice.ns / 2), ..*slice };
+        let crowded =
+            Streams { through: own.through.iter().map(halved).collect(), ..Streams::default() };
+        assert_eq!(crowded.goodput_bits_per_s(), Some(16e9));
+        assert_eq!(crowded.clock_bits_per_s(), Some(8e9));
         assert_eq!(
             own.through_ns_per_byte(),
             Some(1.0),

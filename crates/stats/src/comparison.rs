@@ -328,7 +328,8 @@ pub struct Comparison {
     /// and leaves out "no change" exactly when p is at most 1 - `confidence`.
     pub interval95: ConfidenceInterval,
     /// The interval at 1 - 2 (1 - `confidence`), 90 % unless asked otherwise: it decides
-    /// "equivalent" (two one-sided tests).
+    /// "equivalent" (two one-sided tests). Wider than that where rare runs or lost trials leave more open,
+    /// so that it may reach beyond [`Self::interval95`].
     pub interval90: ConfidenceInterval,
     /// Two-sided p of "no change", corrected where the method or `correction` says so.
     pub p: f64,

@@ -18,7 +18,7 @@ pub enum Error {
     },
     /// A value is zero, negative, infinite or not a number, so that it has no logarithm.
     #[error(
-        "{side} value {value} at position {index} is not a positive number; treat its trial as failed"
+        "{side}: value number {} is {value}, and only values above 0 can be compared by ratios", index + 1
     )]
     NotPositive {
         /// `baseline` or `variant`.
@@ -29,7 +29,7 @@ pub enum Error {
         value: f64,
     },
     /// A value is infinite or not a number.
-    #[error("value {value} at position {index} is not a finite number; treat its trial as failed")]
+    #[error("value number {} is {value}, which is no finite number", index + 1)]
     NotFinite {
         /// Position in the sequence handed in, from 0.
         index: usize,

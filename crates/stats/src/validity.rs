@@ -232,6 +232,11 @@ pub enum Finding {
         /// The first line of it that is not, from 1.
         line: usize,
     },
+    /// A check that is not met, and need not be.
+    Allowed {
+        /// What it says.
+        what: String,
+    },
     /// The numbers cannot be compared at all.
     NotComputable {
         /// Why.
@@ -324,12 +329,16 @@ impl Finding {
                 "find what disturbs this machine: its intervals cannot be believed before; the lab's \
                  own truths are in claims.json"
             }
+            Self::Allowed { .. } => {
+                "the experiment allows it; take it out of allow = [...] to have no verdict then"
+            }
             Self::JournalChanged { .. } => {
                 "take the directory again from where it was measured, or measure again; `fwdlab report \
                  --check` names all that does not agree"
             }
             Self::NotComputable { .. } => {
-                "run more blocks; `fwdlab run --retry-failed` runs trials again that FAILED"
+                "give each side two values or more, all above 0; in a campaign run more blocks, such as \
+                 --blocks 8"
             }
         }
     }
@@ -497,6 +506,7 @@ impl fmt::Display for Finding {
                 "journal changed: line {line} of trials.jsonl, or what it follows from, is not as it was \
                  written, and nobody knows what was measured"
             ),
+            Self::Allowed { what } => write!(f, "{what} (the experiment allows it)"),
             Self::NotComputable { reason } => write!(f, "{reason}"),
         }
     }

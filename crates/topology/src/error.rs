@@ -80,10 +80,17 @@ impl TopologyError {
     }
 }
 
+/// EOVERFLOW, with which the kernel refuses a mask of processors.
+const OVERFLOW: i32 = 75;
+
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         _ if fwdlab_guard::remedy(error).is_some() => {
             fwdlab_guard::remedy(error).unwrap_or_default()
+        }
+        _ if error.raw_os_error() == Some(OVERFLOW) => {
+            "it names processors that are not there: `nproc --all` counts them, and the lowest bit of a mask is \
+             processor 0"
         }
         io::ErrorKind::PermissionDenied => "this needs root: `fwdlab doctor` says what is missing",
         io::ErrorKind::Unsupported => {
@@ -99,6 +106,10 @@ fn sysctl_remedy(error: &io::Error) -> &'static str {
         io::ErrorKind::NotFound => {
             "the kernel has no such sysctl in a network namespace, or knows nothing of this name as its \
              value: check both with `sysctl -a`"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "a network namespace can only read this sysctl: remove it from the variant, and set it with \
+             `sysctl -w` for all of them before the run"
         }
         io::ErrorKind::InvalidInput => "check the value: Documentation/networking/ip-sysctl.rst",
         _ => "`fwdlab doctor` says what this machine can do",

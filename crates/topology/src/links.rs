@@ -116,15 +116,28 @@ pub(super) fn index(netlink: &mut Netlink, interface: &str) -> io::Result<u32> {
 
 /// Waits until an interface is in service: until then, it throws away what it is to send.
 pub(super) fn wait_until_up(netlink: &mut Netlink, interface: &str) -> io::Result<()> {
+    wait_until(netlink, interface, |link| {
+        link.attributes.contains(&LinkAttribute::OperState(State::Up))
+    })
+}
+
+/// Waits until an interface has a carrier. It sends from then on; that it is in service is noted up to a second
+/// later, when the kernel looks next.
+pub(super) fn wait_for_carrier(netlink: &mut Netlink, interface: &str) -> io::Result<()> {
+    wait_until(netlink, interface, |link| link.header.flags.contains(LinkFlags::LowerUp))
+}
+
+fn wait_until(
+    netlink: &mut Netlink,
+    interface: &str,
+    is_ready: impl Fn(&LinkMessage) -> bool,
+) -> io::Result<()> {
     // The kernel looks at most once a second, later on a busy machine.
     const PATIENCE: Duration = Duration::from_secs(10);
     let start = Instant::now();
     loop {
         let mut is_up = false;
-        each_link(netlink, |name, link| {
-            let operates = link.attributes.contains(&LinkAttribute::OperState(State::Up));
-            is_up |= name == interface && operates;
-        })?;
+        each_link(netlink, |name, link| is_up |= name == interface && is_ready(link))?;
         if is_up {
             return Ok(());
         }

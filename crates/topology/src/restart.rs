@@ -38,7 +38,7 @@ impl Restart {
             )))?;
         }
         for end in &self.ends {
-            links::wait_until_up(&mut self.netlink, &end.interface)
+            links::wait_for_carrier(&mut self.netlink, &end.interface)
                 .map_err(TopologyError::kernel(format!("put {} into service", end.interface)))?;
         }
         self.furnish()

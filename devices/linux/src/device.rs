@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::iter::repeat;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fwdlab_device::energy::{Meter, Powercap};
 use fwdlab_device::pulse::Pulse;
@@ -26,10 +27,10 @@ use crate::host;
 use crate::loads;
 use crate::object::Object;
 use crate::probe::{try_af_xdp, try_live_frames};
-use crate::settings::{LinuxSettings, TesterKind, Xdp, is_sysctl};
+use crate::settings::{LinuxSettings, RPS, TesterKind, Xdp, is_sysctl};
 use crate::setup::{self, DEVICE, RouteTables};
 use crate::streams;
-use crate::tester::{self, Offering, Sent, Tester, Tracking};
+use crate::tester::{self, Again, Offering, Sent, Tester, Tracking, Workers, least};
 use crate::tuning::Tuning;
 use fwdlab_xdp::device::{self, Input};
 use fwdlab_xdp::{Shared, word};
@@ -86,6 +87,7 @@ impl Namespaces {
     pub(super) fn new(experiment: Arc<Experiment>, is_veth: bool) -> Result<Self, LinuxError> {
         let concerns_input = is_input_measured(&experiment, is_veth)?;
         tester::check_sessions(&experiment)?;
+        streams::check(&experiment)?;
         let mut testbed = Testbed::new()?;
         let mut probe = Topology::default();
         probe.namespace(DEVICE);
@@ -147,8 +149,13 @@ impl Device for Namespaces {
         Ok(Proof::new())
     }
 
-    /// Makes what runs in a trial, too: programs and sockets are refused only then.
-    fn preflight(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {
+    /// Makes what runs in a trial, too: programs and sockets are refused only then. And sends a few
+    /// frames: where none comes back, none would in any block.
+    fn preflight(
+        &mut self,
+        variant: &Variant,
+        watch: &mut Watch<'_>,
+    ) -> Result<Proof, DeviceError> {
         self.set_up(variant)?;
         let mut answers = Proof::new();
         let experiment = Arc::clone(&self.experiment);
@@ -162,6 +169,9 @@ impl Device for Namespaces {
             let kind = self.kind(traffic, &settings);
             let shared = shared_map()?;
             answers.extend(self.stand(&request, kind, &shared, (&settings, &wanted))?.proof);
+            if traffic.sessions.is_none() {
+                self.try_a_few(&request, watch)?;
+            }
         }
         Ok(answers)
     }
@@ -215,6 +225,46 @@ impl Namespaces {
         Ok(())
     }
 
+    /// Sends frames for a moment, again where none of them comes back.
+    ///
+    /// # Errors
+    /// When none ever does.
+    fn try_a_few(
+        &mut self,
+        request: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), LinuxError> {
+        let short = Experiment {
+            duration: MOMENT,
+            warmup: Duration::ZERO,
+            interval: MOMENT,
+            ..request.experiment.clone()
+        };
+        let traffic = Traffic { measure: Measure::Rate, ..request.traffic.clone() };
+        let alone = Request { experiment: &short, variant: request.variant, traffic: &traffic };
+        let mut silent = Watch { on_interval: &mut |_| {}, stop: watch.stop };
+        let mut sent = 0;
+        for _ in 0..TRIES {
+            let measured = self.trial(&alone, &mut silent)?;
+            if measured.received > 0 {
+                return Ok(());
+            }
+            sent += measured.sent.unwrap_or(0);
+        }
+        // A tester that others kept from sending knows nothing.
+        match sent {
+            0 => Ok(()),
+            _ => Err(LinuxError::Setup {
+                what: format!(
+                    "none of {sent} frames of traffic {:?} came back, and none would in any trial; correct \
+                     what keeps them: {}",
+                    traffic.name,
+                    suspects(request.variant)
+                ),
+            }),
+        }
+    }
+
     fn trial(
         &mut self,
         request: &Request<'_>,
@@ -233,17 +283,28 @@ impl Namespaces {
         }
         let kind = self.kind(request.traffic, &settings);
         let (mut search, mut benchmark, mut found) = (None, None, request.traffic.load);
+        // What the measure was taken with counts, too, not the frames after it alone.
+        let mut core_share = None;
         if needs_overload {
             let shared = shared_map()?;
             let _input = self.attach_input(request.experiment, &settings, &shared)?;
             self.tuning.place(&self.testbed, &settings)?;
-            let mut bench =
-                Offering { testbed: &mut self.testbed, request, core: self.core, watch };
+            let mut bench = Offering {
+                testbed: &mut self.testbed,
+                request,
+                core: self.core,
+                watch,
+                workers: Workers::of(settings.rps),
+                again: Again::default(),
+            };
             (search, benchmark, found) = loads::measure(&mut bench, request)?;
+            core_share = bench.again.least();
         } else if request.traffic.measure == Measure::Convergence {
             let socket = socket_of(kind);
             let place = (socket, self.core);
-            benchmark = convergence::measure(&mut self.testbed, request, place, watch)?;
+            let own = convergence::measure(&mut self.testbed, request, place, watch)?;
+            core_share = own.as_ref().and_then(|own| own.device_share);
+            benchmark = own.map(Benchmark::Convergence);
         }
         let traffic = Traffic { load: found, ..request.traffic.clone() };
         let request = &Request { traffic: &traffic, ..*request };
@@ -281,8 +342,12 @@ impl Namespaces {
                 let own = tracking.as_ref().map(|tracking| tracking.busy.ns);
                 Cost::Stamped(own.unwrap_or_else(|| shared.get(word::BUSY_NS)))
             }
-            None => cpu
-                .map_or(Cost::Untold, |(now, before)| Cost::Softirq(now.softirq_ns_since(&before))),
+            // Its threads are in no soft interrupt.
+            None if settings.threaded => Cost::Untold,
+            None => cpu.map_or(Cost::Untold, |(now, before)| Cost::Softirq {
+                ns: now.softirq_ns_since(&before),
+                frames: worked_on(&sent, &change, &settings),
+            }),
         };
         let steal = cpu.and_then(|(now, before)| now.steal_since(&before));
         let mut change = forwarded(change, ended);
@@ -307,7 +372,7 @@ impl Namespaces {
         let is_counted = settings.rps != 0 && kind == TesterKind::Live && !settings.is_embedded;
         let queues = match is_counted {
             true => queues(&change, settings.rps),
-            false => std::mem::take(&mut sent.by_port),
+            false => Ok(std::mem::take(&mut sent.by_port)),
         };
         if let Some(Tracking { refused, .. }) = tracking
             && refused > 0
@@ -324,11 +389,17 @@ impl Namespaces {
         }
         measured.benchmark = measured.benchmark.or(benchmark);
         measured.search = search;
+        measured.environment.core_share = least(measured.environment.core_share, core_share);
         if needs_overload {
             measured.proof.insert("device's processors".to_owned(), format!("{:x}", settings.rps));
         }
-        measured.warnings.extend(Queue::warning(&queues));
-        measured.queues = queues;
+        match queues {
+            Ok(queues) => {
+                measured.warnings.extend(Queue::warning(&queues));
+                measured.queues = queues;
+            }
+            Err(unknown) => measured.warnings.push(unknown),
+        }
         measured.proof.extend(proof);
         measured.environment.steal_share = steal;
         measured.joules = joules;
@@ -551,9 +622,32 @@ fn is_input_measured(experiment: &Experiment, is_veth: bool) -> Result<bool, Lin
             );
             return Err(LinuxError::Setup { what });
         }
+        if let Some(text) = variant.set.get(RPS)
+            && names_absent(settings.rps, &possible_cores())
+        {
+            let place = setup::place_of(experiment, RPS, text);
+            let what = format!(
+                "{place}: variant {}: rps = {text:?} names processors that are not there; this machine has {}",
+                variant.name,
+                possible_cores()
+            );
+            return Err(LinuxError::Setup { what });
+        }
         is_measured |= concerns_input;
     }
     Ok(is_measured)
+}
+
+/// The processors that this machine may have, as the kernel says it: `0-1`.
+fn possible_cores() -> String {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
+    text.trim().to_owned()
+}
+
+/// Whether a mask has processors beyond the last one that is possible.
+fn names_absent(mask: u64, possible: &str) -> bool {
+    let last = possible.rsplit(['-', ',']).next().and_then(|last| last.parse::<u32>().ok());
+    last.is_some_and(|last| last < u64::BITS - 1 && mask >> (last + 1) != 0)
 }
 
 /// What is known about the device's cost.
@@ -562,10 +656,29 @@ enum Cost {
     Stamped(u64),
     /// What fwdlab's router says about itself.
     Told { ns: u64, frames: u64 },
-    /// Nanoseconds in soft interrupts of all processors.
-    Softirq(u64),
-    /// The kernel did not say.
+    /// Nanoseconds in soft interrupts of all processors, in which so many frames were worked on.
+    Softirq { ns: u64, frames: u64 },
+    /// Nobody counted it.
     Untold,
+}
+
+/// How long frames are sent to see whether any comes back, and how often at most.
+const MOMENT: Duration = Duration::from_millis(20);
+const TRIES: usize = 3;
+
+/// What a variant sets, as what may keep every frame.
+fn suspects(variant: &Variant) -> String {
+    let words: Vec<&str> = variant.set.keys().map(String::as_str).collect();
+    match &words[..] {
+        [] => "the routes".to_owned(),
+        words => format!("{}, or the routes", words.join(", ")),
+    }
+}
+
+/// The frames that the device worked on: those for which nothing had room cost it next to nothing.
+fn worked_on(sent: &Sent, change: &Change, settings: &LinuxSettings) -> u64 {
+    let reached = change.packets.filter(|_| settings.xdp == Xdp::None);
+    reached.filter(|packets| *packets > 0).map_or(sent.sent, |packets| packets.min(sent.sent))
 }
 
 /// Whether a program stands on the device's input. Frames of sockets have too little room in front
@@ -597,8 +710,9 @@ fn is_stamped(kind: TesterKind, settings: &LinuxSettings) -> bool {
 const BESIDE: f64 = 0.02;
 
 /// Frames by the processors that received them, of those to which they are spread. The counters are
-/// those of the whole machine: where they do not agree with the device's, nobody knows whose they are.
-fn queues(change: &Change, mask: u64) -> Vec<Queue> {
+/// those of the whole machine: where they do not agree with the device's, nobody knows whose they are, and
+/// what there is to say about it is the error.
+fn queues(change: &Change, mask: u64) -> Result<Vec<Queue>, String> {
     let is_in = |cpu: u32| cpu < u64::BITS && mask & 1 << cpu != 0;
     let own: Vec<Queue> = change
         .processed
@@ -607,8 +721,14 @@ fn queues(change: &Change, mask: u64) -> Vec<Queue> {
         .map(|(cpu, frames)| Queue { name: format!("cpu{cpu}"), frames: *frames })
         .collect();
     let sum = own.iter().fold(0_u64, |sum, queue| sum.saturating_add(queue.frames));
-    let is_ours = |received: u64| sum.abs_diff(received) as f64 <= BESIDE * received as f64;
-    if change.received.is_some_and(is_ours) { own } else { Vec::new() }
+    let received = change.received.unwrap_or_default();
+    if sum.abs_diff(received) as f64 <= BESIDE * received as f64 {
+        return Ok(own);
+    }
+    Err(format!(
+        "frames by processor are not known: the processors took {sum}, the device received {received}; \
+         what else is received on this machine counts there, too"
+    ))
 }
 
 /// What the device forwarded and dropped, its own router's drops included.
@@ -702,7 +822,7 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
         measured.intervals.iter_mut().for_each(|interval| interval.busy = None);
     };
     let whole_ns: f64 = measured.intervals.iter().map(|interval| interval.ms * 1e6).sum();
-    if let Cost::Stamped(ns) | Cost::Softirq(ns) = cost {
+    if let Cost::Stamped(ns) | Cost::Softirq { ns, .. } = cost {
         measured.environment.device_share = device_share(ns, whole_ns, sent.core_share);
     }
     match cost {
@@ -712,14 +832,21 @@ fn measured(sent: Sent, change: Change, settings: &LinuxSettings, cost: Cost) ->
             measured.busy = Some(Busy { ns, frames });
             whole(&mut measured);
         }
-        Cost::Softirq(ns) => {
-            measured.busy = Some(Busy { ns, frames: sent.sent });
+        Cost::Softirq { ns, frames } => {
+            measured.busy = Some(Busy { ns, frames });
             whole(&mut measured);
             measured.warnings.push(
                 "device cost: time in soft interrupts of all processors, in steps of 10 ms"
                     .to_owned(),
             );
         }
+    }
+    if settings.threaded && measured.busy.is_none() {
+        measured.warnings.push(
+            "device cost: not counted: kernel threads receive (threaded = \"on\"), and their time is not \
+             told apart; compare rates, or rps, whose soft interrupts are counted"
+                .to_owned(),
+        );
     }
     if !has_reasons {
         measured.warnings.push(

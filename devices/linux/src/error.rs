@@ -37,6 +37,19 @@ pub enum LinuxError {
     /// What was counted in the trial is not known.
     #[error(transparent)]
     Counter(#[from] WentBack),
+    /// Other programs had the processors of tester or device, again and again.
+    #[error(
+        "tester or device had their processors for {:.0} % of the time only while {what}, each time that it was \
+         tried: nothing was learned about the device; stop what else runs on this machine, `fwdlab doctor` \
+         watches each core",
+        100.0 * share
+    )]
+    Crowded {
+        /// What was going on.
+        what: String,
+        /// Their share, 0 to 1, the last time.
+        share: f64,
+    },
     /// The router's thread ended early.
     #[error("the device's thread ended early: {what}")]
     Thread {
@@ -65,9 +78,10 @@ impl From<LinuxError> for DeviceError {
         match error {
             LinuxError::Stopped => Self::Stopped,
             LinuxError::Builtin(error) => error.into(),
-            LinuxError::Thread { .. } | LinuxError::Counter(_) | LinuxError::Streams { .. } => {
-                Self::Trial(Fault::new(error))
-            }
+            LinuxError::Thread { .. }
+            | LinuxError::Counter(_)
+            | LinuxError::Streams { .. }
+            | LinuxError::Crowded { .. } => Self::Trial(Fault::new(error)),
             _ => Self::Setup(Fault::new(error)),
         }
     }

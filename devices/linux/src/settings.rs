@@ -218,6 +218,10 @@ impl LinuxSettings {
             word if control::is_settable(word) => {
                 self.router_words.insert(word.to_owned(), value.to_owned());
             }
+            // Nothing would be written, and the sysctl stay what it was.
+            _ if value.trim().is_empty() => {
+                return Err(wrong(value, "the value that the sysctl is to have"));
+            }
             _ => {
                 self.sysctls.insert(word.to_owned(), value.to_owned());
             }
@@ -368,8 +372,14 @@ mod tests {
         assert!(check_word("net.ipv4.ip_forward", "linux").is_ok());
         let complaint = check_word("nftable", "linux").expect_err("misspelt");
         assert!(complaint.remedy.contains("nftables"));
-        let wrong =
-            [("xdp", "yes"), ("gro", "maybe"), ("rps", "x"), ("tester", "dpdk"), ("ports", "x")];
+        let wrong = [
+            ("xdp", "yes"),
+            ("gro", "maybe"),
+            ("rps", "x"),
+            ("tester", "dpdk"),
+            ("ports", "x"),
+            ("net.ipv4.x", " "),
+        ];
         let complaint = check_word("lro", "linux").expect_err("veth has none");
         assert!(complaint.remedy.contains("write gro"), "{}", complaint.remedy);
         for (word, value) in wrong {

@@ -230,6 +230,20 @@ fn address(number: u128, like: IpAddr) -> IpAddr {
     }
 }
 
+/// Where an experiment's file sets a key to a text: path and line; the path alone where that is not found.
+pub(super) fn place_of(experiment: &Experiment, key: &str, text: &str) -> String {
+    let path = experiment.path.display();
+    let quoted = [format!("\"{text}\""), format!("'{text}'")];
+    let is_it = |line: &str| {
+        let rest = line.split_once(key).map_or("", |(_, rest)| rest.trim_start_matches(['"', ' ']));
+        rest.starts_with('=') && quoted.iter().any(|text| rest.contains(text))
+    };
+    match experiment.text.lines().position(is_it) {
+        Some(at) => format!("{path}:{}", at + 1),
+        None => path.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

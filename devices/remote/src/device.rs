@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
+use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch, stacks_of_perf};
 use fwdlab_experiment::Variant;
+use fwdlab_results::profile::Profiled;
 use fwdlab_results::{Busy, FailureKind, Ledger, Measured, Queue, TestbedMark, TrialEnvironment};
 
 use crate::dut::{self, Reading};
@@ -12,7 +13,7 @@ use crate::machines::Machines;
 use crate::settings::{Reboot, RemoteVariant};
 use crate::testbed::DUT;
 use crate::tester::{Counts, Generator, Hosts, Task};
-use crate::{RemoteError, Result};
+use crate::{RemoteError, Result, sampler};
 
 /// Frames by which it is seen before a trial that frames come through, and their rate.
 const PROBE_FRAMES: f64 = 100.0;
@@ -107,6 +108,23 @@ impl Machines {
             ));
         }
         Ok(measured(counts, change, generator_pps))
+    }
+
+    /// A trial with a sampler on the device.
+    fn sampled(
+        &mut self,
+        request: &Request<'_>,
+        frequency_hz: u32,
+        watch: &mut Watch<'_>,
+    ) -> Result<Result<Profiled, DeviceError>> {
+        let stop = watch.stop;
+        let is_stopped = || stop.load(Ordering::Relaxed);
+        sampler::start(self.dut()?, (frequency_hz, request.experiment.duration), &is_stopped)?;
+        let measured = self.trial(request, watch)?;
+        let script = sampler::fetch(self.dut()?, &is_stopped)?;
+        let profiled =
+            |(stacks, by): (_, &str)| Profiled { measured, stacks, profiler: by.to_owned() };
+        Ok(stacks_of_perf(&script).map(profiled))
     }
 
     /// Sends as long as the warm-up says, and forgets what was counted.
@@ -270,6 +288,22 @@ impl Device for Machines {
         let stop = watch.stop;
         let is_stopped = || stop.load(Ordering::Relaxed);
         self.trial(trial, watch).map_err(|error| self.mend(error, &is_stopped))
+    }
+
+    fn without_profiles(&self) -> Option<&'static str> {
+        fwdlab_device::without_whole_machine()
+    }
+
+    fn profile(
+        &mut self,
+        trial: &Request<'_>,
+        frequency_hz: u32,
+        watch: &mut Watch<'_>,
+    ) -> Result<Profiled, DeviceError> {
+        let stop = watch.stop;
+        let is_stopped = || stop.load(Ordering::Relaxed);
+        let sampled = self.sampled(trial, frequency_hz, watch);
+        sampled.map_err(|error| self.mend(error, &is_stopped))?
     }
 
     /// A boot is long, and how long is not known before.

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use fwdlab_device::{DoctorFinding, Place};
 
-use crate::host::CONNECT;
+use crate::host::{CONNECT, FIND_IP};
 use crate::reach::Reach;
 use crate::testbed::{DUT, GeneratorKind, Host, System, TESTER, Testbed};
 use crate::{Result, dut};
@@ -14,11 +14,12 @@ use crate::{Result, dut};
 /// Whether the kernel has its generator, or can load it.
 const PKTGEN: &str = "PATH=$PATH:/usr/sbin:/sbin; [ -e /proc/net/pktgen ] || modprobe -n pktgen";
 
+/// How doctor shows [`FIND_IP`].
+const IP: &str = "ip of iproute2";
+
 /// What this machine needs.
 pub(super) fn findings(_: &Place) -> Vec<DoctorFinding> {
-    // ssh says its version on the standard error.
-    let said = Command::new("ssh").arg("-V").stdin(Stdio::null()).output();
-    let version = said.ok().map(|said| String::from_utf8_lossy(&said.stderr).trim().to_owned());
+    let version = ssh_version();
     vec![DoctorFinding {
         what: "ssh",
         present: version.is_some(),
@@ -27,6 +28,13 @@ pub(super) fn findings(_: &Place) -> Vec<DoctorFinding> {
         remedy: "apt-get install openssh-client",
         is_needed: true,
     }]
+}
+
+/// What ssh is here, if it is.
+fn ssh_version() -> Option<String> {
+    // It says so on the standard error.
+    let said = Command::new("ssh").arg("-V").stdin(Stdio::null()).output();
+    said.ok().map(|said| String::from_utf8_lossy(&said.stderr).trim().to_owned())
 }
 
 /// Reads a testbed file without connecting to anything.
@@ -51,6 +59,9 @@ pub fn examine(file: &Path, program: &Path) -> Result<(String, bool)> {
         let _ = writeln!(text, "{} {what}", if is_good { "yes " } else { "no  " });
     };
     line(true, format!("testbed {}, fingerprint {}", mark.name, &mark.fingerprint[..16]));
+    if let Some(version) = ssh_version() {
+        line(true, format!("here: {version}"));
+    }
     let is_known = testbed.known_hosts.exists();
     line(is_known, format!("known hosts in {}", testbed.known_hosts.display()));
     for fingerprint in fingerprints(&testbed.known_hosts) {
@@ -91,7 +102,10 @@ pub fn examine(file: &Path, program: &Path) -> Result<(String, bool)> {
                     }
                 }
                 for tool in tools(&testbed, host) {
-                    let look = format!("PATH=$PATH:/usr/sbin:/sbin; command -v {tool}");
+                    let look = match tool {
+                        IP => FIND_IP.to_owned(),
+                        tool => format!("PATH=$PATH:/usr/sbin:/sbin; command -v {tool}"),
+                    };
                     let found = connected.run(&look, &|| false);
                     let is_there = found.is_ok_and(|said| said.status == 0);
                     line(is_there, format!("{}: {tool}", host.role));
@@ -123,7 +137,7 @@ fn tools(testbed: &Testbed, host: &Host) -> Vec<&'static str> {
         System::Freebsd | System::Bsdrp => vec!["sha256"],
     };
     if host.os == System::Linux && host.is_networked_by_us {
-        tools.push("ip");
+        tools.push(IP);
     }
     let is_tester = host.role != DUT;
     match testbed.generator.kind {

@@ -58,6 +58,17 @@ pub enum RemoteError {
     },
 }
 
+/// What was done about a failure, and what the machines said of it.
+#[derive(Clone, Debug, Default)]
+pub struct Aftermath {
+    /// What was done, in this order.
+    pub remedies: Vec<String>,
+    /// The last lines of the device's console.
+    pub console: Vec<String>,
+    /// What else was said, with the host's role before each line.
+    pub logs: Vec<String>,
+}
+
 /// The result of something on the testbed.
 pub type Result<T, E = RemoteError> = std::result::Result<T, E>;
 
@@ -80,12 +91,13 @@ impl RemoteError {
         }
     }
 
-    /// The same for the campaign, with what was done about it and the last lines of the console.
-    pub fn with(self, remedies: Vec<String>, console: Vec<String>) -> DeviceError {
+    /// The same for the campaign, with what was done about it.
+    pub fn with(self, after: Aftermath) -> DeviceError {
         let (role, what, remedy) = match self {
             Self::Stopped => return DeviceError::Stopped,
             Self::Failed { kind, role, what, remedy } => {
-                let breakdown = Some(Box::new(Breakdown { kind, remedies, console }));
+                let Aftermath { remedies, console, logs } = after;
+                let breakdown = Some(Box::new(Breakdown { kind, remedies, console, logs }));
                 let fault = Fault { what, on: role.to_owned(), try_next: remedy, breakdown };
                 return match kind.blame() {
                     Blame::Configuration => DeviceError::Configuration(fault),
@@ -102,6 +114,6 @@ impl RemoteError {
 
 impl From<RemoteError> for DeviceError {
     fn from(error: RemoteError) -> Self {
-        error.with(Vec::new(), Vec::new())
+        error.with(Aftermath::default())
     }
 }

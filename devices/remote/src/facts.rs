@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use fwdlab_agent::order::Maker;
+use fwdlab_counters::settings;
 
 use crate::Result;
 use crate::host::Connected;
@@ -37,6 +38,30 @@ pub fn ask(
     let facts = said.output.lines().filter_map(|line| line.split_once('\t'));
     let facts = facts.filter(|(_, value)| !value.trim().is_empty());
     Ok(facts.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect())
+}
+
+/// What of a host can change from one trial to the next: it is part of each trial's proof. Its ports are asked
+/// anew where `may_differ`, else once for each connection: that takes a process for each question.
+///
+/// # Errors
+/// When the connection breaks.
+pub fn changing(
+    host: &mut Connected,
+    may_differ: bool,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<BTreeMap<String, String>> {
+    if host.host.os != System::Linux {
+        return Ok(BTreeMap::new());
+    }
+    let kept = host.settings.take().filter(|_| !may_differ);
+    let ports = host.host.ports.iter().enumerate();
+    let ports = ports.filter(|(_, port)| !port.is_datagram() && kept.is_none());
+    let script = settings::script(ports.map(|(number, port)| (number, port.name.as_str())));
+    let said = host.run(&script, is_stopped)?;
+    let mut found = kept.unwrap_or_default();
+    found.extend(settings::answers(&said.output));
+    host.settings = Some(found.clone());
+    Ok(found)
 }
 
 /// Which program of others makes the frames.

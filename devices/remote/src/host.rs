@@ -1,6 +1,6 @@
 //! A connected host: commands, files, and programs that go on while others work.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -27,7 +27,16 @@ pub struct Connected {
     limit: Duration,
     /// Ports whose drivers count neither pause frames nor queues, as it was found.
     pub ports_without_statistics: BTreeSet<String>,
+    /// ip(8) of iproute2, once it was looked for.
+    ip: Option<String>,
+    /// How its ports were set when that was asked last.
+    pub settings: Option<BTreeMap<String, String>>,
 }
+
+/// Says where ip(8) of iproute2 is. The one of busybox, which its shell takes for it, knows no protocol of a route,
+/// and would flush them all: those of the control network, too.
+pub const FIND_IP: &str = "for p in /sbin/ip /usr/sbin/ip /bin/ip /usr/bin/ip /usr/local/sbin/ip; do \
+    case $($p -V 2>&1) in *iproute2*) echo $p; exit;; esac; done; exit 7";
 
 impl Connected {
     /// Connects, which may take `patience`, and opens a shell.
@@ -43,7 +52,15 @@ impl Connected {
         let master = Master::connect(way, patience, is_stopped)?;
         let shell = Shell::open(master.way(), patience, is_stopped)?;
         let ports_without_statistics = BTreeSet::new();
-        Ok(Self { host: host.clone(), shell, master, limit, ports_without_statistics })
+        Ok(Self {
+            host: host.clone(),
+            shell,
+            master,
+            limit,
+            ports_without_statistics,
+            ip: None,
+            settings: None,
+        })
     }
 
     /// Does something in which no command may take longer than `limit`.
@@ -92,6 +109,26 @@ impl Connected {
             0 => Ok(said.output),
             status => Err(self.refused(command, status, &said.errors)),
         }
+    }
+
+    /// The path of ip(8).
+    ///
+    /// # Errors
+    /// When the host has none of iproute2, or the connection breaks.
+    pub fn ip(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<String> {
+        if let Some(ip) = &self.ip {
+            return Ok(ip.clone());
+        }
+        let said = self.run(FIND_IP, is_stopped)?;
+        if said.status != 0 {
+            return Err(RemoteError::failed(
+                FailureKind::Misconfigured,
+                self.role(),
+                "it has no ip(8) of iproute2, which sets up its routes",
+                "install iproute2 there, or write network = \"own\" in [hosts]",
+            ));
+        }
+        Ok(self.ip.insert(said.output.trim().to_owned()).clone())
     }
 
     /// The fault of a command that ended with an error.

@@ -25,7 +25,12 @@ impl Schema for Remote {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { replays_captures: true, measures_latency: true, ..Abilities::BASIC }
+        Abilities {
+            replays_captures: true,
+            measures_latency: true,
+            takes_profiles: true,
+            ..Abilities::BASIC
+        }
     }
 
     fn why_not(&self, measure: Measure) -> Option<&'static str> {

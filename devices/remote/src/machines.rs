@@ -111,8 +111,8 @@ impl Machines {
                 GeneratorKind::Fwdlab | GeneratorKind::Pktgen | GeneratorKind::Trafgen => {
                     Box::new(Agents::start(hosts, &self.program, is_stopped)?)
                 }
-                GeneratorKind::PktGen => Box::new(Netmap),
-                GeneratorKind::Command => Box::new(JsonLines),
+                GeneratorKind::PktGen => Box::<Netmap>::default(),
+                GeneratorKind::Command => Box::<JsonLines>::default(),
             };
             self.generator = Some(generator);
         }

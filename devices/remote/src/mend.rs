@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use fwdlab_device::DeviceError;
 use fwdlab_results::{Blame, CONSOLE_LINES, FailureKind};
 
+use crate::error::Aftermath;
 use crate::host::CONNECT;
 use crate::machines::Machines;
 use crate::settings::RemoteVariant;
 use crate::testbed::DUT;
-use crate::{RemoteError, Result, dut};
+use crate::{RemoteError, Result, dut, logs};
 
 /// Between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -45,61 +46,66 @@ impl Machines {
         self.booted_for = None;
         (self.last_reading, self.has_come_through) = (None, false);
         let quiet_since = self.quiet_since.take();
+        let mut after = Aftermath::default();
         let (kind, role) = match &error {
             RemoteError::Failed { kind, role, .. } => (*kind, *role),
-            _ => return self.scrubbed_error(error, Vec::new(), Vec::new()),
+            _ => return self.scrubbed_error(error, after),
         };
         if kind.blame() == Blame::Configuration {
-            return self.scrubbed_error(error, Vec::new(), Vec::new());
+            return self.scrubbed_error(error, after);
         }
-        let (mut remedies, mut console) = (Vec::new(), Vec::new());
         // Its input ends, and with it the traffic.
-        self.generator = None;
-        remedies.push("stopped the traffic".to_owned());
+        let generator = self.generator.take();
+        after.logs.extend(generator.into_iter().flat_map(|mut generator| generator.last_words()));
+        after.remedies.push("stopped the traffic".to_owned());
         if role != DUT && kind == FailureKind::TransportLost {
             self.hosts = None;
         }
         let since = quiet_since.unwrap_or_else(Instant::now);
-        let seen = match self.look_after_dut(since, &mut remedies, is_stopped) {
-            Ok(seen) => seen,
-            Err(error) => return self.scrubbed_error(error, remedies, console),
-        };
-        let mut kind = kind;
+        match self.mended(kind, since, &mut after, is_stopped) {
+            Ok(kind) => {
+                if after.console.is_empty() && kind.blame() == Blame::Device {
+                    after.console = self.console();
+                }
+                self.scrubbed_error(named(error, kind), after)
+            }
+            Err(error) => self.scrubbed_error(error, after),
+        }
+    }
+
+    /// Looks after the device, silent `since` then, and the testers; what kind of failure it turned out to be.
+    fn mended(
+        &mut self,
+        mut kind: FailureKind,
+        since: Instant,
+        after: &mut Aftermath,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<FailureKind> {
+        let seen = self.look_after_dut(since, &mut after.remedies, is_stopped)?;
         let is_vague = matches!(
             kind,
             FailureKind::TransportLost | FailureKind::NoTraffic | FailureKind::TesterFailed
         );
         match seen {
-            Dut::Same => {}
             Dut::Booted if is_vague => kind = FailureKind::DutRebooted,
-            Dut::Booted => {}
+            Dut::Same | Dut::Booted => {}
             Dut::Silent => {
                 if is_vague {
                     kind = FailureKind::DutHung;
                 }
-                console = self.console();
-                if let Err(error) = self.power_cycle(&mut remedies, is_stopped) {
-                    return self.scrubbed_error(error, remedies, console);
-                }
+                after.console = self.console();
+                self.power_cycle(&mut after.remedies, is_stopped)?;
             }
         }
-        if let Err(error) = self.reach_testers(&mut remedies, is_stopped) {
-            return self.scrubbed_error(error, remedies, console);
+        if let Some(dut) = &mut self.dut {
+            after.logs.extend(logs::of_kernel(dut, is_stopped));
         }
-        let error = named(error, kind);
-        if console.is_empty() && kind.blame() == Blame::Device {
-            console = self.console();
-        }
-        self.scrubbed_error(error, remedies, console)
+        self.reach_testers(&mut after.remedies, is_stopped)?;
+        Ok(kind)
     }
 
     /// The error for the campaign, without addresses and accounts.
-    fn scrubbed_error(
-        &self,
-        error: RemoteError,
-        remedies: Vec<String>,
-        console: Vec<String>,
-    ) -> DeviceError {
+    fn scrubbed_error(&self, error: RemoteError, after: Aftermath) -> DeviceError {
         let scrub = |text: String| self.secrets.scrub(&text);
         let error = match error {
             RemoteError::Failed { kind, role, what, remedy } => {
@@ -110,7 +116,9 @@ impl Machines {
             }
             other => other,
         };
-        error.with(remedies, console.into_iter().map(scrub).collect())
+        let all = |lines: Vec<String>| lines.into_iter().map(scrub).collect();
+        let (console, logs) = (all(after.console), all(after.logs));
+        error.with(Aftermath { console, logs, ..after })
     }
 
     /// Waits for the device as long as it may be silent after the traffic.

@@ -17,6 +17,7 @@ const DESCRIPTION: usize = 12;
 /// Ethernet and the shortest IP header.
 const SHORTEST: usize = 34;
 
+#[derive(Clone, Copy)]
 pub struct Frames {
     pub count: usize,
     pub flows: usize,

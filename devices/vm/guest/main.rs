@@ -5,6 +5,7 @@
 //! - as the first process: mounts the user's root read-only and runs the task's script in it;
 //! - `say`: the guest's messages, over the second serial port;
 //! - `routes`: writes routes into the kernel's table;
+//! - `cables`: which epairs a frame crosses at least cost;
 //! - `pass`: the tester, which sends through bpf(4) and receives through netmap(4);
 //! - `kenv`: what the kernel was told at its start;
 //! - `pipes`, `sessions`: the tester of devices that track sessions, and how it asks for their table.
@@ -19,6 +20,7 @@
 mod frames;
 mod init;
 mod pass;
+mod place;
 mod routes;
 mod say;
 mod sessions;
@@ -36,11 +38,12 @@ fn main(arguments: &Arguments) -> i32 {
     let done = match arguments.get(1) {
         b"say" => say::run(arguments),
         b"routes" => routes::run(arguments),
+        b"cables" => place::cables(arguments),
         b"pass" => pass::run(arguments),
         b"kenv" => environment(arguments),
         b"pipes" => pipes(arguments),
         b"sessions" => sessions::run(arguments),
-        _ => Err(text::Problem::new("usage: say | routes | pass | kenv | pipes | sessions")),
+        _ => Err(text::Problem::new("usage: say | routes | cables | pass | kenv | pipes | sessions")),
     };
     match done {
         Ok(()) => 0,

@@ -1,13 +1,12 @@
-//! `pass SEND RECEIVE FRAMES WAY DURATION INTERVAL KHZ`: sends the frames of a file in a circle on
+//! `pass SEND RECEIVE FRAMES WAY DURATION INTERVAL KHZ [IDLE IDLE]`: sends the frames of a file in a circle on
 //! one interface, receives them from another, and prints what was counted as JSON. Times are in
-//! ns; KHZ is how fast the time stamp counter ticks. WAY is `cable` or `device`.
+//! ns; KHZ is how fast the time stamp counter ticks. WAY is `cable` or `device`. With two interfaces over which
+//! nothing goes, the receiver's place is chosen first.
 
+use crate::place;
 use crate::sys::{self, Arguments, OUTPUT};
-use crate::tester::{Tester, in_ns};
+use crate::tester::{PATIENCE, Tester, in_ns};
 use crate::text::{Done, Problem, Text, number};
-
-/// Turns without a frame after which those missing are lost.
-const PATIENCE: u32 = 1000;
 
 /// So long nothing is counted: the kernel's own threads find their places among each other within
 /// the first 80 ms.
@@ -40,6 +39,8 @@ pub fn run(arguments: &Arguments) -> Done {
     let mut tester = Tester::open(arguments, settings.is_cable)?;
     let mut text = Text::with_room(8 << 20).map_err(Problem::with("no memory"))?;
     text.put(b"{\"intervals\":[");
+    tester.settle(SETTLING_MS * settings.khz)?;
+    place::choose(&mut tester, arguments, settings.khz)?;
     send(&mut tester, &settings, &mut text)?;
     text.put(b"]");
     tester.sum(&mut text);
@@ -48,17 +49,13 @@ pub fn run(arguments: &Arguments) -> Done {
 
 fn send(tester: &mut Tester, settings: &Settings, text: &mut Text) -> Done {
     let start = sys::ticks();
-    let settling = SETTLING_MS * settings.khz;
-    let (mut interval_start, mut interval_sent, mut interval_received) = (start, 0, 0);
+    let (mut interval_start, mut interval_sent, mut interval_received) =
+        (start, tester.sent, tester.arrivals.received);
     let mut intervals = 0;
     loop {
         tester.send_batch(PATIENCE)?;
         let now = sys::ticks();
         let (sent, received) = (tester.sent, tester.arrivals.received);
-        if now - start < settling {
-            (interval_start, interval_sent, interval_received) = (now, sent, received);
-            continue;
-        }
         if now - interval_start >= settings.interval && intervals < MOST_INTERVALS {
             text.put(if intervals > 0 { b"," } else { b"" });
             text.put(b"{\"ns\":").number(in_ns(now - interval_start, settings.khz));
@@ -67,7 +64,7 @@ fn send(tester: &mut Tester, settings: &Settings, text: &mut Text) -> Done {
             intervals += 1;
             (interval_start, interval_sent, interval_received) = (now, sent, received);
         }
-        if now - start >= settling + settings.ticks {
+        if now - start >= settings.ticks {
             return Ok(());
         }
     }

@@ -7,7 +7,7 @@
 //! with a number in a line on descriptor 4.
 
 use crate::sys::{self, Arguments, File, OUTPUT};
-use crate::tester::{Tester, in_ns};
+use crate::tester::{PATIENCE, Tester, in_ns};
 use crate::text::{Done, Problem, Text, number, trimmed};
 
 const ASK: File = File(3);
@@ -18,8 +18,7 @@ const WARM: u32 = 2;
 const FEWEST: u32 = 3;
 const MOST: u32 = 12;
 
-/// Turns without a frame after which those missing are lost; where frames are refused, they are refused at once.
-const PATIENCE: u32 = 1000;
+/// Turns without a frame after which those missing are lost, where frames are refused: they are refused at once.
 const PATIENCE_WITH_REFUSALS: u32 = 3;
 
 #[derive(Clone, Copy, PartialEq)]

@@ -6,7 +6,10 @@ use crate::sys::{self, Arguments, File, Receiver};
 use crate::text::{Problem, Text};
 
 /// Frames between two looks at the receiver.
-const BATCH: usize = 32;
+pub const BATCH: usize = 32;
+
+/// Turns without a frame after which those missing are lost.
+pub const PATIENCE: u32 = 1000;
 
 /// What arrived, and what was wrong with it.
 pub struct Arrivals {
@@ -88,9 +91,14 @@ impl Tester {
     /// Of a command's `SEND RECEIVE FRAMES`.
     pub fn open(arguments: &Arguments, is_cable: bool) -> Result<Self, Problem> {
         let frames = Frames::read(arguments.get(4), is_cable)?;
-        let receiver = Receiver::open(arguments.get(3));
+        Self::between(arguments.get(2), arguments.get(3), frames)
+    }
+
+    /// Sends into one interface and receives from the other.
+    pub fn between(send: &[u8], receive: &[u8], frames: Frames) -> Result<Self, Problem> {
+        let receiver = Receiver::open(receive);
         let receiver = receiver.map_err(Problem::with("netmap cannot receive"))?;
-        let sender = sys::frame_sender(arguments.get(2));
+        let sender = sys::frame_sender(send);
         let sender = sender.map_err(Problem::with("bpf cannot send"))?;
         let arrivals = Arrivals {
             received: 0,
@@ -104,6 +112,32 @@ impl Tester {
             strangers: 0,
         };
         Ok(Self { frames, arrivals, sent: 0, sender, receiver, at: 0, lost: 0 })
+    }
+
+    /// Its interfaces are free again.
+    pub fn close(self) {
+        self.receiver.close();
+        self.sender.close();
+    }
+
+    /// The receiver goes elsewhere in the kernel's memory, while these other interfaces are open.
+    pub fn move_receiver(&mut self, interface: &[u8], others: &[&[u8]]) -> Result<(), Problem> {
+        let moved = self.receiver.move_on(interface, others);
+        moved.map_err(Problem::with("netmap cannot receive"))
+    }
+
+    /// Sends for so many ticks, which nobody counts.
+    pub fn settle(&mut self, ticks: u64) -> Result<(), Problem> {
+        let start = sys::ticks();
+        while sys::ticks() - start < ticks {
+            self.send_batch(PATIENCE)?;
+        }
+        Ok(())
+    }
+
+    /// Whether something did not come back so far.
+    pub fn has_lost(&self) -> bool {
+        self.arrivals.received != self.sent
     }
 
     /// The first frame is the next.

@@ -127,20 +127,19 @@ impl Making for Program {
         let Some(mut running) = self.running.take() else { return Ok(0) };
         let group = Pid::from_raw(running.child.id() as i32);
         let said = running.said.take().ok_or_else(|| "trafgen has no output".to_owned())?;
-        if !said.is_finished() {
+        let was_told = !said.is_finished();
+        if was_told {
             let _ = killpg(group, Signal::SIGTERM);
         }
         let start = Instant::now();
         while !said.is_finished() && start.elapsed() < END {
             std::thread::sleep(Duration::from_millis(1));
         }
+        let told = was_told.then(|| said.is_finished());
         let _ = killpg(group, Signal::SIGKILL);
-        let _ = running.child.wait();
+        let status = running.child.wait().ok().and_then(|status| status.code());
         let text = said.join().map_err(|_| "trafgen's reader panicked".to_owned())?;
-        sent(&text).ok_or_else(|| {
-            let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-            format!("trafgen ended with {:?}", last.unwrap_or("nothing"))
-        })
+        sent(&text).ok_or_else(|| silence(told, status, &text))
     }
 
     fn name(&self) -> &'static str {
@@ -156,6 +155,35 @@ impl Drop for Program {
         }
         let _ = fs::remove_file(&self.list);
     }
+}
+
+/// That it did not say how many frames it sent: how it ended, and what to do. `told`: whether it ended in time,
+/// where it was told to; `status`: of a shell.
+fn silence(told: Option<bool>, status: Option<i32>, text: &str) -> String {
+    const SIGNALLED: i32 = 128;
+    let (how, remedy) = match (told, status) {
+        (Some(false), _) => (
+            format!("did not end within {} s when it was told to", END.as_secs()),
+            "look what else that machine does",
+        ),
+        (Some(true), _) => {
+            ("ended when it was told to".to_owned(), "run it there by hand, and end it by ^C")
+        }
+        (None, Some(status)) if status > SIGNALLED => (
+            format!("was ended by signal {}", status - SIGNALLED),
+            "look with dmesg there whether its memory ran out, and who else ends processes",
+        ),
+        (None, Some(0)) => {
+            ("ended".to_owned(), "run it there by hand: other versions may say less")
+        }
+        (None, Some(status)) => (format!("ended with status {status}"), "run it there by hand"),
+        (None, None) => ("is gone".to_owned(), "look who else ends processes there"),
+    };
+    let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    format!(
+        "trafgen {how} and did not say how many frames it sent (its last words: {:?}); {remedy}",
+        last.unwrap_or("none")
+    )
 }
 
 /// Frames, from `1001 packets outgoing`.
@@ -175,6 +203,23 @@ mod tests {
                     \n        1001 packets outgoing\n\n       60060 bytes outgoing\n";
         assert_eq!(sent(text), Some(1001));
         assert_eq!(sent("No networking device or pcap file: a\n"), None);
+    }
+
+    #[test]
+    fn one_that_says_nothing_is_told_by_how_it_ended_and_with_what_to_do() {
+        let running = "   120 bytes in total\nRunning! Hang up with ^C!\n\n";
+        for (told, status, words) in [
+            (None, Some(137), "was ended by signal 9 and did not say how many frames it sent"),
+            (None, Some(1), "ended with status 1 and did not say"),
+            (None, Some(0), "trafgen ended and did not say"),
+            (Some(true), None, "ended when it was told to and did not say"),
+            (Some(false), None, "did not end within 5 s when it was told to"),
+        ] {
+            let said = silence(told, status, running);
+            assert!(said.contains(words) && said.contains("Running! Hang up"), "{said}");
+            assert!(said.rsplit_once("; ").is_some_and(|(_, remedy)| remedy.len() > 10), "{said}");
+        }
+        assert!(silence(None, Some(1), "\n").contains("its last words: \"none\""));
     }
 
     #[test]

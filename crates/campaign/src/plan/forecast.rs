@@ -97,7 +97,10 @@ impl Needs {
             earlier.map_or_else(Vec::new, |results| from_pilot(experiment, results, wanted));
         let rows = if pilot.is_empty() { assumed(experiment, wanted) } else { pilot };
         let measured = earlier.and_then(seconds_per_trial);
-        let traffic = (experiment.warmup + experiment.duration).as_secs_f64();
+        let own = |place: usize| experiment.own_time(&experiment.traffics[place]).as_secs_f64();
+        let all: f64 = plan.trials.iter().map(|trial| own(trial.traffic)).sum();
+        let traffic = (experiment.warmup + experiment.duration).as_secs_f64()
+            + all / plan.trials.len().max(1) as f64;
         Self {
             wanted,
             planned_blocks,

@@ -138,6 +138,7 @@ fn every_failure_arrives_as_it_was_sent() {
             kind: fwdlab_results::FailureKind::DutHung,
             remedies: vec!["waited".to_owned()],
             console: vec!["panic".to_owned()],
+            logs: vec!["tester: gone".to_owned()],
         })),
     };
     let errors = [

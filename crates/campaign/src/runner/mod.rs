@@ -260,8 +260,8 @@ impl Runner<'_> {
 
 /// What the journal keeps of a failure of the machines.
 fn failure(error: &DeviceError) -> Option<Failure> {
-    let Breakdown { kind, remedies, console } = error.fault()?.breakdown.as_deref()?.clone();
-    Some(Failure { kind, at: utc_stamp(SystemTime::now()), remedies, console })
+    let Breakdown { kind, remedies, console, logs } = error.fault()?.breakdown.as_deref()?.clone();
+    Some(Failure { kind, at: utc_stamp(SystemTime::now()), remedies, console, logs })
 }
 
 /// Puts what the device answered when it was set up beside what it answered in the trial.

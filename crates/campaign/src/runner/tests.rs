@@ -453,8 +453,9 @@ fn a_lost_device_is_tried_again_in_another_process() {
 
 /// A failure of this kind.
 fn of_kind(kind: FailureKind) -> Fault {
-    let (remedies, console) = (vec!["waited".to_owned()], vec!["panic".to_owned()]);
-    let breakdown = Some(Box::new(Breakdown { kind, remedies, console }));
+    let lines = |line: &str| vec![line.to_owned()];
+    let (remedies, console, logs) = (lines("waited"), lines("panic"), lines("tester: gone"));
+    let breakdown = Some(Box::new(Breakdown { kind, remedies, console, logs }));
     Fault { breakdown, ..Fault::new("it broke") }
 }
 
@@ -468,8 +469,8 @@ fn failures_of_machines_are_recorded_with_their_kind_and_what_was_done() {
     let failure = results.repeated[0].failure.clone().expect("a failure");
     assert_eq!(failure.kind, FailureKind::DutHung);
     assert_eq!(
-        (failure.remedies, failure.console),
-        (vec!["waited".to_owned()], vec!["panic".to_owned()])
+        [failure.remedies, failure.console, failure.logs].concat(),
+        ["waited", "panic", "tester: gone"]
     );
 }
 

@@ -50,10 +50,7 @@ fn trials(results: &Results, claims: &Claims) -> Badge {
 }
 
 fn offered(kept: &[&Trial]) -> Badge {
-    let short = kept
-        .iter()
-        .filter(|t| t.offered_pps_asked.zip(t.offered_pps()).is_some_and(|(a, o)| o < 0.995 * a));
-    let short = short.count();
+    let short = kept.iter().filter(|t| is_short(t)).count();
     let rates: Vec<f64> = kept.iter().filter_map(|t| t.offered_pps()).collect();
     if rates.is_empty() {
         let is_searched = kept.iter().all(|t| t.measured.search.is_some());
@@ -74,6 +71,11 @@ fn offered(kept: &[&Trial]) -> Badge {
             text: format!("{range}; below the asked load in {}", units::plural(n, "trial")),
         },
     }
+}
+
+/// Whether the tester stayed below the load that it was asked for.
+fn is_short(trial: &Trial) -> bool {
+    trial.offered_pps_asked.zip(trial.offered_pps()).is_some_and(|(a, o)| o < 0.995 * a)
 }
 
 /// From one figure to another, or the one that both look like.
@@ -111,7 +113,28 @@ fn headroom(kept: &[&Trial]) -> Badge {
     let bounded = kept.iter().filter(|t| t.limited_by.hides_device()).count();
     let both = kept.iter().filter(|t| t.limited_by == LimitedBy::Core).count();
     let asked = |t: &&&Trial| matches!(t.measured.benchmark, Some(Benchmark::Convergence(_)));
+    let short = kept.iter().filter(|t| is_short(t)).count();
+    // What a search or a measure found is the device's only while both have their processors.
+    let rests_on_cores =
+        |t: &&&Trial| t.measured.search.is_some() || t.measured.benchmark.is_some();
+    let away = kept.iter().filter(rests_on_cores).filter(|t| comparable::was_away(t)).count();
     let (state, text) = match bounded {
+        0 if away > 0 => (
+            State::Warn,
+            format!(
+                "in {away} of {} tester or device had their processors for less than {}: what they show \
+                 may be the machine's",
+                units::plural(kept.len(), "trial"),
+                units::share(comparable::LEAST_CORE_SHARE)
+            ),
+        ),
+        0 if short > 0 && kept.iter().all(|t| asked(&t)) => (
+            State::Warn,
+            format!(
+                "the tester sent less than it was asked in {}: frames came less often than times need",
+                units::plural(short, "trial")
+            ),
+        ),
         0 if !kept.is_empty() && kept.iter().filter(asked).count() == kept.len() => {
             (State::Good, "the load is the asked one: times rest on no limit".to_owned())
         }

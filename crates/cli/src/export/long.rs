@@ -1,7 +1,7 @@
 //! Results in long form: a row for each interval, the columns of its trial repeated in it. docs/export.md
 //! describes the columns.
 
-use fwdlab_results::{Interval, LimitedBy, Results, Status, Trial};
+use fwdlab_results::{Interval, LimitedBy, Measure, Results, Status, Tick, Trial};
 use serde::Serialize;
 
 /// One row. What nobody counted is empty, not 0.
@@ -23,6 +23,10 @@ pub struct Row<'a> {
     limited_by: &'static str,
     trial_rate_pps: Option<f64>,
     trial_cost_ns: Option<f64>,
+    /// The measure of the trial, and its figure where it has one beside rate and cost.
+    measure: &'static str,
+    figure: Option<f64>,
+    figure_unit: Option<&'static str>,
     latency_median_ns: Option<u64>,
     latency_p99_ns: Option<u64>,
     stamp_probes: Option<u64>,
@@ -46,15 +50,34 @@ pub fn rows(results: &Results) -> impl Iterator<Item = Row<'_>> {
     let counted = results.trials.iter().map(|trial| (trial, status(trial)));
     let repeated = results.repeated.iter().map(|trial| (trial, "repeated"));
     let baseline = results.campaign.baseline.as_str();
-    let clock = results.campaign.tick().name();
+    let tick = results.campaign.tick();
+    let (clock, usual) = (tick.name(), results.campaign.measure);
     counted.chain(repeated).flat_map(move |(trial, status)| {
         let count = trial.measured.intervals.len();
         let whole = (count == 0).then_some(None);
         whole.into_iter().chain((0..count).map(Some)).map(move |index| {
             let is_baseline = trial.variant == baseline;
-            row(trial, index, Row { status, is_baseline, clock, ..of_trial(trial) })
+            let own = if trial.measure == Measure::Rate { usual } else { trial.measure };
+            let measured = figure(trial, tick);
+            let shared = Row {
+                status,
+                is_baseline,
+                clock,
+                measure: measured.map_or(own, |(measure, ..)| measure).name(),
+                figure: measured.and_then(|(_, figure, _)| figure),
+                figure_unit: measured.map(|(.., unit)| unit),
+                ..of_trial(trial)
+            };
+            row(trial, index, shared)
         })
     })
+}
+
+/// The measure of a trial that has a figure of its own, with the figure and its unit.
+fn figure(trial: &Trial, tick: Tick) -> Option<(Measure, Option<f64>, &'static str)> {
+    let benchmark = trial.measured.benchmark.as_ref()?;
+    let measure = benchmark.measure();
+    Some((measure, benchmark.figure(), measure.unit_in(tick)))
 }
 
 const fn status(trial: &Trial) -> &'static str {
@@ -87,6 +110,9 @@ fn of_trial(trial: &Trial) -> Row<'_> {
         },
         trial_rate_pps: trial.rate_pps,
         trial_cost_ns: trial.cost_ns(),
+        measure: "",
+        figure: None,
+        figure_unit: None,
         latency_median_ns: trial.measured.latency.map(|latency| latency.median_ns),
         latency_p99_ns: trial.measured.latency.map(|latency| latency.p99_ns),
         stamp_probes: trial.measured.stamps.as_ref().map(|stamps| stamps.probes),
@@ -122,5 +148,28 @@ fn row<'a>(trial: &Trial, index: Option<usize>, shared: Row<'a>) -> Row<'a> {
         rx_pps: Some(interval.rx_pps()),
         cost_ns: interval.cost_ns(),
         ..shared
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fwdlab_results::{Benchmark, Reset, examples};
+
+    /// Verdicts on resets rest on a time that no column had.
+    #[test]
+    fn a_figure_of_its_own_stands_beside_its_unit() {
+        let mut results = examples::results();
+        let own = Reset { gap_ns: 5_000_000, ..Reset::default() };
+        results.trials[0].measured.benchmark = Some(Benchmark::Reset(own));
+        let values: Vec<serde_json::Value> =
+            rows(&results).map(|row| serde_json::to_value(row).expect("JSON")).collect();
+        let of = |id: &str| {
+            let row = values.iter().find(|row| row["trial"] == id).expect("a row");
+            [row["measure"].clone(), row["figure"].clone(), row["figure_unit"].clone()]
+        };
+        assert_eq!(of(&results.trials[0].id), ["reset".into(), 0.005.into(), "s".into()]);
+        let none = serde_json::Value::Null;
+        assert_eq!(of(&results.trials[1].id), ["rate".into(), none.clone(), none]);
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::rig::{EXPERIMENT, Rig, long, text};
+use crate::rig::{EXPERIMENT, Rig, is_long, long, text};
 
 /// Breaks something once in the middle of a trial, and expects one failure of a kind and a good end.
 fn once(name: &str, kind: &str, disturb: &str, role: &str) {
@@ -108,6 +108,109 @@ fn a_port_with_another_address_stops_at_once() {
 }
 
 #[test]
+fn a_host_that_does_not_let_us_in_stops_at_once() {
+    let Some(rig) = Rig::up("a host that does not let us in", &[]) else { return };
+    rig.on("dut", ": > /etc/ssh/rig_authorized");
+    let output = rig.run(EXPERIMENT);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("dut: it does not let us in"), "{said}");
+    assert_eq!(rig.failures(), ["misconfigured"]);
+    let journal = fs::read_to_string(rig.results().join("trials.jsonl")).expect("readable");
+    assert!(!journal.contains("publickey") && !journal.contains("10.66.1.2"), "{journal}");
+}
+
+#[test]
+fn a_missing_neighbour_is_named() {
+    let Some(rig) = Rig::up("a missing neighbour", &[]) else { return };
+    rig.edit("testbed.toml", "ssh = \"dut\"", "ssh = \"dut\"\nnetwork = \"own\"");
+    // It has a route, and nobody answers for its next hop.
+    rig.on(
+        "dut",
+        "echo 1 > /proc/sys/net/ipv4/ip_forward; ip addr add 198.19.0.1/24 dev port1; \
+         ip route add 198.19.0.0/16 via 198.19.0.203; \
+         ip route add 198.18.0.0/16 via 198.18.0.203 dev port0 onlink",
+    );
+    let output = rig.run(EXPERIMENT);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("frames reach its first port and none comes back"), "{said}");
+    assert!(said.contains("look at routes and neighbours"), "{said}");
+    assert_eq!(rig.failures(), ["no-traffic"; 3]);
+    // Mended, the same command goes on; what failed stays on record.
+    rig.on("dut", "ip neigh replace 198.19.0.203 lladdr 02:66:00:00:02:01 dev port1 nud permanent");
+    rig.assert_finished(&rig.run(EXPERIMENT));
+    assert_eq!(rig.failures(), ["no-traffic"; 3]);
+}
+
+#[test]
+fn pause_frames_in_the_window_fail_the_trial() {
+    let Some(rig) = Rig::up("pause frames", &[]) else { return };
+    // What a driver would say whose peer stopped it once for a hundred frames.
+    rig.on(
+        "dut",
+        "own=$(command -v ethtool || echo /usr/bin/ethtool)\n\
+         cat > $own <<'END'\n#!/bin/sh\n[ $1 = -S ] || exit 1\n\
+         echo NIC statistics:\n\
+         echo \" rx_flow_control_xoff: $(($(cat /sys/class/net/$2/statistics/rx_packets) / 100))\"\n\
+         END\nchmod 755 $own",
+    );
+    let output = rig.run(EXPERIMENT);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(
+        said.contains("pause frames in the trial: flow control makes loss disappear"),
+        "{said}"
+    );
+    assert!(said.contains("ethtool -A PORT rx off tx off"), "{said}");
+    assert_eq!(rig.failures(), ["tester-failed"; 3]);
+}
+
+#[test]
+fn a_tester_without_a_link_is_named() {
+    let Some(rig) = Rig::up("a tester without a link", &[]) else { return };
+    // Behind a switch, the device's own link stays.
+    rig.on(
+        "tester",
+        "ip link set send down; ip link set send name cable; ip link add send type bridge",
+    );
+    rig.on("tester", "ip link set send address 02:66:00:00:02:00; ip link set cable up");
+    // One that comes late is waited for.
+    rig.on("tester", "(sleep 3; ip link set cable master send) >/dev/null 2>&1 &");
+    rig.assert_finished(&rig.run(EXPERIMENT));
+    if !is_long("a tester that never gets a link") {
+        return;
+    }
+    rig.on("tester", "ip link set cable nomaster");
+    fs::remove_dir_all(rig.results()).expect("removed");
+    let output = rig.run(EXPERIMENT);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("tester: there is no link on send"), "{said}");
+    assert_eq!(rig.failures(), ["link-lost"; 3]);
+}
+
+/// After its last attempt a trial is FAILED, and its block leaves the comparison where everybody sees it.
+#[test]
+fn a_failed_trial_takes_its_block_out_of_the_comparison() {
+    let Some(rig) = Rig::up("a block that leaves the comparison", &[]) else { return };
+    rig.edit("testbed.toml", "boot = \"20s\"", "boot = \"20s\"\nattempts = 1");
+    let experiment = EXPERIMENT.replace("blocks = 1", "blocks = 4");
+    let once = "[ -e /rig-once ] && { echo 1; exit; }; touch /rig-once; echo 2";
+    let experiment = experiment.replace(
+        "name = \"strict\"",
+        &format!("name = \"strict\"\nexpect = [{{ run = \"{once}\", is = \"1\" }}]"),
+    );
+    let output = rig.run(&experiment);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert_eq!(rig.failures(), ["proof-mismatch"]);
+    let page = fs::read_to_string(rig.results().join("README.md")).expect("a page");
+    assert!(page.contains("8 planned, 7 kept") && page.contains("| strict | 3 of 4 |"), "{page}");
+    assert!(page.contains("strict: the device failed 1 time: proof-mismatch"), "{page}");
+    assert!(page.contains("FAILED: b01-inet-strict"), "{page}");
+}
+
+#[test]
 fn swapped_ports_are_named_and_stop_a_campaign_that_can_go_on_later() {
     let Some(rig) = Rig::up("swapped ports", &[]) else { return };
     let right = fs::read_to_string(rig.dir().join("testbed.toml")).expect("readable");
@@ -150,6 +253,8 @@ fn a_configuration_that_is_not_saved_fails_the_trials_of_its_variant() {
     assert!(
         failed[0]["reason"].as_str().expect("a reason").contains("/etc/fwdlab-test is not there")
     );
+    let page = fs::read_to_string(rig.results().join("README.md")).expect("a page");
+    assert!(page.contains("strict: the device failed 3 times: proof-mismatch"), "{page}");
 }
 
 #[test]
@@ -257,6 +362,8 @@ fn a_device_that_hangs_is_switched_off_and_on() {
     let silence: f64 = silence.split(' ').next().and_then(|s| s.parse().ok()).expect("seconds");
     assert!(silence >= 3.0, "it was given up before its time: {failure}");
     eprintln!("a hang was noticed {:.1} s after silent-dut", silence - 3.0);
+    let page = fs::read_to_string(rig.results().join("README.md")).expect("a page");
+    assert!(page.contains("the device failed 1 time: dut-hung"), "{page}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stderr)]
 #![cfg(target_os = "linux")]
 
+mod bsdrp;
 mod faults;
 mod freebsd;
 mod logins;

@@ -129,6 +129,67 @@ fn what_trafgen_cannot_send_is_refused_and_its_crash_is_the_testers() {
     assert_eq!(rig.failures(), ["tester-failed"]);
 }
 
+/// What a person would write for a generator that fwdlab does not know.
+const COMMAND: &str = r#"#!/bin/sh
+out=$1 back=$2 source=$3 device=$4 pps=$5 seconds=$6
+PATH=$PATH:/usr/sbin
+counts() { cat "/sys/class/net/$out/statistics/tx_packets" "/sys/class/net/$back/statistics/rx_packets"; }
+echo "{ eth(da=$device, sa=$source), ipv4(saddr=198.18.10.1, daddr=198.19.10.1, ttl=9), udp(sport=2000, dport=2000), fill(0, 18) }" > "/tmp/own.$$"
+frames=$(echo "$pps $seconds" | awk '{ print int($1 * $2) }')
+echo "my generator is starting"
+set -- $(counts)
+echo '{"ready": true}'
+begin=$(date +%s%N)
+trafgen --cpus 1 --no-sock-mem --in "/tmp/own.$$" --out "$out" --num "$frames" --gap 500us >/dev/null || { echo '{"failed": "no trafgen"}'; exit 1; }
+sleep 0.1
+end=$(date +%s%N)
+tx=$1 rx=$2
+set -- $(counts)
+echo "{\"interval\": {\"ms\": $(((end - begin) / 1000000)), \"tx\": $(($1 - tx)), \"rx\": $(($2 - rx))}}"
+echo "{\"total\": {\"sent\": $frames, \"received\": $(($2 - rx))}}"
+rm "/tmp/own.$$"
+"#;
+
+#[test]
+fn any_command_that_says_json_lines_is_a_tester() {
+    if !Path::new("/usr/sbin/trafgen").exists() {
+        eprintln!("SKIPPED a command as the tester: no trafgen; apt-get install netsniff-ng");
+        return;
+    }
+    let Some(rig) = Rig::up("a command as the tester", &[]) else { return };
+    rig.on(
+        "tester",
+        &format!("cat > /usr/local/bin/own <<'EOF'\n{COMMAND}EOF\nchmod 755 /usr/local/bin/own"),
+    );
+    rig.append(
+        "testbed.toml",
+        "[tester]\nkind = \"command\"\nsend = [\"own\", \"{out}\", \"{back}\", \"{source-mac}\", \
+         \"{device-mac}\", \"{pps}\", \"{seconds}\"]\n",
+    );
+    let experiment = EXPERIMENT.replace("20kpps", "1kpps");
+    let output = rig.run(&experiment);
+    rig.assert_finished(&output);
+    for trial in rig.records("trial") {
+        assert_eq!((trial["sent"].as_u64(), trial["received"].as_u64()), (Some(200), Some(200)));
+        assert_eq!(trial["intervals"].as_array().map(Vec::len), Some(1), "{trial}");
+        assert!(
+            trial["checks"].is_null() && trial["flows_seen"].is_null(),
+            "nobody looked: {trial}"
+        );
+    }
+    // What it said last is kept when it fails, and nothing that it started goes on.
+    rig.on("tester", "sed -i 's/^begin=.*/sleep 4321 \\& exit 7/' /usr/local/bin/own");
+    std::fs::remove_dir_all(rig.results()).expect("removed");
+    let output = rig.run(&experiment);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert_eq!(rig.failures(), ["tester-failed"; 3]);
+    let logs = rig.records("repeated")[0]["failure"]["logs"].to_string();
+    assert!(logs.contains("tester: my generator is starting"), "{logs}");
+    let look = "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline; echo; done 2>/dev/null | \
+                grep '^sleep 4321'";
+    assert_eq!(rig.on("tester", look), "");
+}
+
 #[test]
 fn pktgen_of_a_kernel_sends_what_was_planned() {
     let name = "pktgen of a kernel on a testbed of machines";

@@ -180,3 +180,29 @@ fn a_difference_that_was_put_into_a_kernel_is_found() {
     assert_eq!(kinds, ["dut-hung"]);
     assert!(machine.journal("panic").contains("Kernel panic - not syncing"));
 }
+
+/// The shipped example of a kernel for each variant: the hook says which one, the device boots it.
+#[test]
+fn the_example_of_two_kernels_boots_each() {
+    let name = "two kernels on a testbed of machines";
+    if !is_long(name) {
+        return;
+    }
+    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kernels");
+    if ["6.1", "6.12"].iter().any(|kernel| !kernels.join(kernel).exists()) {
+        eprintln!("SKIPPED {name}: examples/kernels.sh gets them");
+        return;
+    }
+    let Some(machine) = Machine::up(name, "alone") else { return };
+    let example = include_str!("../../../../examples/remote-kernels.toml");
+    let short = example.replace("blocks = 8", "blocks = 1").replace("\"max\"", "\"200pps\"");
+    assert!(short.contains("blocks = 1\n") && short.contains("\"200pps\""), "{short}");
+    let (output, results) = machine.run("kernels", &short, &[]);
+    let is_ok = results.trials.iter().all(|trial| trial.status == Status::Ok);
+    assert!(is_ok && results.trials.len() == 2, "{}", text(&output.stderr));
+    for trial in &results.trials {
+        let kernel = &trial.measured.proof["kernel"];
+        eprintln!("{}: {kernel}, {:?} ns a frame", trial.variant, trial.measured.cost_ns());
+        assert!(kernel.starts_with(&format!("{}.", trial.variant)), "{kernel}");
+    }
+}

@@ -44,11 +44,16 @@ fn a_campaign_runs_and_its_results_hold_no_secret() {
         "name = \"strict\"\nexpect = [{ run = \"cat /proc/sys/net/ipv4/conf/all/rp_filter\", is = \"1\" }]",
     );
     let experiment = experiment.replace("blocks = 1", "blocks = 2");
+    // Hooks get it, and nobody keeps it.
+    let run = |experiment: &str| {
+        let mut command = rig.command(experiment);
+        command.env("POWER_PASSWORD", "canary-password").output().expect("it starts")
+    };
     // A variant that sets nothing has what the device has, whatever another one set before.
     let word = "net.ipv4.conf.all.rp_filter";
     let experiment = experiment.replace(&format!("set = {{ \"{word}\" = 0 }}"), "");
     let own = rig.on("dut", "cat /proc/sys/net/ipv4/conf/all/rp_filter").trim().to_owned();
-    let output = rig.run(&experiment);
+    let output = run(&experiment);
     rig.assert_finished(&output);
     let trials = rig.records("trial");
     assert_eq!(trials.len(), 4);
@@ -57,6 +62,17 @@ fn a_campaign_runs_and_its_results_hold_no_secret() {
         assert_eq!(trial["checks"]["bad_ttl"], 0);
         let wanted = if trial["variant"] == "strict" { "1" } else { own.as_str() };
         assert_eq!(trial["proof"][word], wanted);
+        // What only one variant expects something of is shown of both.
+        assert_eq!(trial["proof"]["cat /proc/sys/net/ipv4/conf/all/rp_filter"], wanted);
+        for port in ["port 1", "tester port 0", "tester port 1"] {
+            assert_eq!(trial["proof"][format!("{port} speed")], "10000", "{trial}");
+        }
+    }
+    let environment = fs::read_to_string(rig.results().join("environment.json")).expect("there");
+    for fact in ["system", "processor", "cores", "mitigations", "port 0 speed", "port 1 queues"] {
+        for key in [format!("\"{fact}\": "), format!("\"tester: {fact}\": ")] {
+            assert!(environment.contains(&key), "{key}: {environment}");
+        }
     }
     let campaign = &rig.records("campaign")[0];
     assert_eq!(campaign["testbed"]["name"], "rig");
@@ -66,14 +82,16 @@ fn a_campaign_runs_and_its_results_hold_no_secret() {
     // A failure with a console, so that its text is looked at too.
     let failing = experiment.replace("is = \"1\"", "is = \"canary-alias\"");
     fs::remove_dir_all(rig.results()).expect("removed");
-    let output = rig.run(&failing);
+    let output = run(&failing);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     assert!(rig.failures().contains(&"proof-mismatch".to_owned()));
     let results = all_text(&rig.results());
     let results: String = results.lines().filter(|line| !line.contains("is = \"canary")).collect();
     let experiment = "\\\"canary-alias\\\""; // what the experiment itself expects may be repeated
     let results = results.replace(experiment, "");
-    for secret in ["canary-key", "canary-user", "10.66.1.2", "root@", "ssh_config"] {
+    for secret in
+        ["canary-key", "canary-password", "canary-user", "10.66.1.2", "root@", "ssh_config"]
+    {
         assert!(!results.contains(secret), "{secret} stands in the results");
     }
     let console =
@@ -94,6 +112,77 @@ fn the_shipped_example_runs_on_the_testbed_that_the_page_makes() {
     let output = rig.run(&short);
     rig.assert_finished(&output);
     assert_eq!(rig.records("trial").len(), 3);
+    // What the rules are is asked of every variant, so that the page can say that they differ.
+    let rules = "nft list table inet fwdlab | grep -c drop";
+    for trial in rig.records("trial") {
+        let wanted = if trial["variant"] == "rules-100" { "100" } else { "0" };
+        assert_eq!(trial["proof"][rules], wanted, "{trial}");
+    }
+    let page = fs::read_to_string(rig.results().join("README.md")).expect("a page");
+    assert!(!page.contains("read back the same as the baseline"), "{page}");
+}
+
+/// What somebody's own configuration of ssh says does not reach us, by a whole campaign; each option by itself
+/// is asked of ssh in the tests of the device.
+#[test]
+fn a_hostile_configuration_of_ssh_changes_nothing() {
+    let Some(rig) = Rig::up("a hostile configuration of ssh", &[]) else { return };
+    let at = |name: &str| rig.dir().join(name).display().to_string();
+    let (touched, known, socket) = (at("touched"), at("learnt"), at("socket-%h"));
+    let own = fs::read_to_string(rig.dir().join("ssh_config")).expect("readable");
+    let hostile = format!(
+        "IgnoreUnknown SessionType,StdinNull,ForkAfterAuthentication,KnownHostsCommand\nHost *\n\
+         BatchMode no\nStrictHostKeyChecking no\nUserKnownHostsFile {known}\nUpdateHostKeys yes\n\
+         ForwardAgent yes\nLocalForward {touched}.forward 127.0.0.1:22\nControlMaster auto\n\
+         ControlPath {socket}\nControlPersist yes\nPermitLocalCommand yes\n\
+         LocalCommand touch {touched}\nRemoteCommand touch /tmp/touched\nRequestTTY force\n\
+         SessionType none\nStdinNull yes\nForkAfterAuthentication yes\nServerAliveInterval 1\n\
+         LogLevel DEBUG3\nKnownHostsCommand /usr/bin/touch {touched}\n{own}"
+    );
+    fs::write(rig.dir().join("ssh_config"), hostile).expect("writable");
+    let before = fs::read(rig.dir().join("known_hosts")).expect("readable");
+    rig.assert_finished(&rig.run(EXPERIMENT));
+    let files = fs::read_dir(rig.dir()).expect("a directory");
+    let names: Vec<_> = files.map(|file| file.expect("a file").file_name()).collect();
+    let made = |name: &&std::ffi::OsString| {
+        let name = name.to_string_lossy();
+        ["touched", "learnt", "socket-"].iter().any(|other| name.starts_with(other))
+    };
+    assert_eq!(names.iter().filter(made).count(), 0, "{names:?}");
+    assert_eq!(rig.on("dut", "ls /tmp"), "");
+    assert_eq!(fs::read(rig.dir().join("known_hosts")).expect("readable"), before);
+}
+
+#[test]
+fn a_profile_is_taken_on_the_device_and_fetched_when_the_traffic_is_over() {
+    let name = "a profile of the device";
+    let Some(rig) = Rig::up(name, &[]) else { return };
+    if rig.on("dut", "perf record -q -a -e cpu-clock -o /tmp/x -- true && echo yes").trim() != "yes"
+    {
+        eprintln!("SKIPPED {name}: no perf, or it may not; apt-get install linux-perf");
+        return;
+    }
+    let experiment = EXPERIMENT.replace("seed = 7", "seed = 7\nprofile = true");
+    let mut output = rig.run(&experiment);
+    rig.assert_finished(&output);
+    // A trial may fail on a busy machine; then a person takes the profiles again.
+    for _ in 0..3 {
+        if text(&output.stderr).contains("warning: profile of ") {
+            let mut again = rig.fwdlab();
+            again.arg("profile").arg(rig.results());
+            again.arg("--testbed").arg(rig.dir().join("testbed.toml"));
+            eprintln!("{}", text(&output.stderr));
+            output = again.output().expect("it starts");
+        }
+    }
+    for variant in ["loose", "strict"] {
+        let file = rig.results().join(format!("profiles/{variant}.inet.folded"));
+        let said = text(&output.stderr);
+        let stacks = fs::read_to_string(&file).unwrap_or_else(|_| panic!("{said}"));
+        assert!(stacks.contains(";ip_forward"), "{variant}: {stacks}");
+    }
+    let left = rig.on("dut", "ls /var/tmp/fwdlab; pidof perf");
+    assert!(!left.contains("samples"), "{left}");
 }
 
 /// A traffic that replays the shipped capture.

@@ -43,7 +43,7 @@ const LIST: u32 = 1 << 31;
 /// Addresses that are looked at together.
 const STAGE: usize = 32;
 /// Addresses whose lists are searched together.
-const CHUNK: usize = 8 * STAGE;
+const CHUNK: usize = 2 * STAGE;
 /// Addresses of a chunk that tell whether it is worth a first look, and how many of them may lie
 /// beyond.
 const PROBES: usize = 8;
@@ -242,19 +242,16 @@ impl Tree {
         for (addrs, answers) in addrs.iter().zip(answers.iter_mut()) {
             each(|i| answers[i] = NexthopId(self.first(addrs[i])));
         }
-        // Two stages at a time: each loop of unknown length ends in a wrongly predicted branch.
-        for (addrs, answers) in addrs.chunks(2).zip(answers.chunks_mut(2)) {
-            let bits =
-                |stage: &[NexthopId; STAGE]| C::high_bits(&lanes::map(stage, |answer| answer.0));
-            let high = answers.get(1).map_or(0, bits);
-            let mut more = u64::from(high) << STAGE | answers.first().map_or(0, |a| bits(a).into());
-            let (addrs, answers) = (addrs.as_flattened(), answers.as_flattened_mut());
-            while more != 0 {
-                let i = more.trailing_zeros() as usize;
-                more &= more - 1;
-                if let (Some(&addr), Some(answer)) = (addrs.get(i), answers.get_mut(i)) {
-                    *answer = self.below::<C>(addr);
-                }
+        // For both stages: each loop of unknown length ends in a wrongly predicted branch.
+        let bits = |stage: &[NexthopId; STAGE]| C::high_bits(&lanes::map(stage, |answer| answer.0));
+        let high = answers.get(1).map_or(0, bits);
+        let mut more = u64::from(high) << STAGE | answers.first().map_or(0, |a| bits(a).into());
+        let (addrs, answers) = (addrs.as_flattened(), answers.as_flattened_mut());
+        while more != 0 {
+            let i = more.trailing_zeros() as usize;
+            more &= more - 1;
+            if let (Some(&addr), Some(answer)) = (addrs.get(i), answers.get_mut(i)) {
+                *answer = self.below::<C>(addr);
             }
         }
     }

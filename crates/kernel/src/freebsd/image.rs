@@ -63,7 +63,8 @@ pub const NEEDS: [Need; 8] = [
 /// How the names of modules begin that hold lookup algorithms.
 const ALGORITHMS: [&str; 2] = ["fib_", "dpdk_lpm"];
 
-const PAGE: usize = 4096;
+/// Disks lose, and copies stop at, no less. In code the longest stretch of zeros is of some 65 bytes.
+const SECTOR: usize = 512;
 
 /// Longest kernel, its symbols included.
 pub(super) const MOST_BYTES: u64 = 512 * fwdlab_guard::MIB;
@@ -135,13 +136,21 @@ fn hole(bytes: &[u8]) -> Option<Range<u64>> {
     let file = ElfFile64::<Endianness>::parse(bytes).ok()?;
     let code = file.section_by_name(".text")?;
     let (start, _) = code.file_range()?;
-    // Whole pages of it; the compiler leaves none between functions.
-    let pages = code.data().ok()?.chunks_exact(PAGE);
-    let mut zero = pages.enumerate().filter(|(_, page)| page.iter().all(|&byte| byte == 0));
-    let (first, _) = zero.next()?;
-    let following = zero.zip(first + 1..).take_while(|((at, _), wanted)| at == wanted).count();
-    let place = |page: usize| start + (page * PAGE) as u64;
-    Some(place(first)..place(first + 1 + following))
+    let code = code.data().ok()?;
+    let zeros = |bytes: &mut dyn Iterator<Item = &u8>| bytes.take_while(|&&byte| byte == 0).count();
+    // Wherever a sector's length of zeros begins, half of it fills one of these.
+    let half = SECTOR / 2;
+    let mut holes = code.chunks_exact(half).enumerate().filter_map(|(number, chunk)| {
+        let at = number * half;
+        if zeros(&mut chunk.iter()) < half {
+            return None;
+        }
+        let before = zeros(&mut code[..at].iter().rev());
+        let after = zeros(&mut code[at..].iter());
+        (before + after >= SECTOR).then(|| at - before..at + after)
+    });
+    let hole = holes.next()?;
+    Some(start + hole.start as u64..start + hole.end as u64)
 }
 
 /// The name of a configuration and its options and devices, from lines `KIND NAME[=VALUE]`.

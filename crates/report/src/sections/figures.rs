@@ -9,9 +9,10 @@ pub fn forest<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     figure("Effects with their intervals", Some("forest.svg"), svg)
 }
 
-/// The forwarding rates.
+/// The forwarding rates, or the figures that measures have of their own.
 pub fn rates<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
-    figure("Forwarding rates", Some("graph.svg"), &source.extras.drawings.rates)
+    let all = source.extras.drawings.rates.iter();
+    all.flat_map(|own| figure(own.title, Some(&own.file), &own.svg)).collect()
 }
 
 /// The device costs, when a trial has one.
@@ -53,6 +54,6 @@ pub fn topology<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     figure("Topology", None, &source.extras.drawings.topology)
 }
 
-fn figure<'a>(title: &'static str, file: Option<&'static str>, svg: &'a str) -> Vec<Block<'a>> {
+fn figure<'a>(title: &'static str, file: Option<&'a str>, svg: &'a str) -> Vec<Block<'a>> {
     vec![Block::Figure(Figure { title, file, svg })]
 }

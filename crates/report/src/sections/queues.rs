@@ -12,7 +12,7 @@ use crate::source::Source;
 /// The table and what it shows; nothing where no trial has several.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let note = "How frames were shared by the device's processors, queues or workers, and how much the \
-                fullest took, in means: medians over the trials. Twice the mean or more is a finding: \
+                fullest took, in means: medians over the trials. Twice the mean or more, of two nine tenths, is a finding: \
                 the rate is then that of one, not of all.";
     let head = format!(
         "{:<16} {:<16} {:>3} {:>8} {:>10}  {}",

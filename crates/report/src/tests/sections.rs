@@ -291,3 +291,66 @@ fn no_file_lies_among_the_sections_that_is_none() {
         assert!(is_used, "{file} makes no section of the list");
     }
 }
+
+/// Of a tester that had a fifth of its processor nothing follows about the device, also where both share one.
+#[test]
+fn a_tester_without_its_processor_gives_no_verdict_and_the_checks_say_so() {
+    let mut results = example::with_benchmarks();
+    let badge = |made: &Made, name: &str| {
+        let own = made.claims.badges.iter().find(|badge| badge.name == name).unwrap();
+        own.text.clone()
+    };
+    let whole = Made::of(example::with_benchmarks());
+    assert!(whole.claims.verdicts.iter().all(|own| own.verdict.word() != "invalid"));
+    assert!(badge(&whole, "tester headroom").contains("the device was the bottleneck"));
+    for trial in &mut results.trials {
+        trial.measured.environment.core_share = Some(0.2);
+        trial.measured.environment.device_share = Some(0.9);
+    }
+    let made = Made::of(results);
+    for own in &made.claims.verdicts {
+        assert!(own.sentence.contains("cores taken"), "{}", own.sentence);
+    }
+    let cores = badge(&made, "cores");
+    assert!(cores.starts_with("tester and device had 20.0 %"), "{cores}");
+    assert!(cores.ends_with("no verdict is given"), "{cores}");
+    let headroom = badge(&made, "tester headroom");
+    assert!(headroom.contains("may be the machine's"), "{headroom}");
+    assert!(!headroom.contains("bottleneck"), "{headroom}");
+}
+
+/// "offered FAILED" once stood beside "the load is the asked one", and a verdict.
+#[test]
+fn a_time_seen_by_too_few_frames_is_no_verdict() {
+    let mut results = example::with_benchmarks();
+    results.trials.retain(|trial| trial.traffic.ends_with("-reset"));
+    results.campaign.traffics.retain(|traffic| traffic.ends_with("-reset"));
+    results.campaign.trials = results.trials.iter().map(|t| t.id.clone()).collect();
+    for trial in &mut results.trials {
+        trial.offered_pps_asked = trial.offered_pps().map(|offered| 4.0 * offered);
+    }
+    let made = Made::of(results);
+    let own = &made.claims.verdicts[0];
+    assert!(own.sentence.starts_with("invalid: "), "{}", own.sentence);
+    assert!(own.sentence.contains("generator limit"), "{}", own.sentence);
+}
+
+/// "recovery time cannot be compared: median 8684 pps against 2257 pps" stood where no block was complete.
+#[test]
+fn where_no_block_is_complete_the_median_is_that_of_the_measure() {
+    let mut results = example::with_benchmarks();
+    results
+        .trials
+        .retain(|trial| (trial.block % 2 == 0) == (trial.variant == example::TWO[0].name));
+    for trial in &mut results.trials {
+        trial.measure = trial.measured.benchmark.as_ref().unwrap().measure();
+    }
+    results.campaign.trials = results.trials.iter().map(|t| t.id.clone()).collect();
+    let made = Made::of(results);
+    for own in &made.claims.verdicts {
+        assert_eq!(own.verdict.word(), "invalid", "{}", own.sentence);
+        assert_ne!(own.metric, "rate", "{}", own.sentence);
+    }
+    let text = made.render(SECTIONS, Rendering::Readme);
+    assert!(!text.contains("median 3"), "{text}");
+}

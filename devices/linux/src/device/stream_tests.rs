@@ -221,8 +221,29 @@ fn what_is_no_way_for_streams_is_said() {
     let text = experiment("\"goodput\"", &[("plain", &closed), ("b", "")], INET);
     let Some(error) = super::tests::error_of(&text, test) else { return };
     assert!(error.contains("0 of 4 streams came about"), "{error}");
-    let unknown = INET.to_owned() + "congestion = \"nonsense\"\n";
-    let text = experiment("\"goodput\"", &[("plain", ""), ("b", "")], &unknown);
-    let Some(error) = super::tests::error_of(&text, test) else { return };
-    assert!(error.contains("\"nonsense\"") && error.contains("write one of them"), "{error}");
+}
+
+/// It was once said by each of ten trials, after six seconds, without a line.
+#[test]
+fn a_way_of_avoiding_congestion_that_is_not_there_is_refused_at_its_line_before_all_trials() {
+    let devices: [&dyn Schema; 2] = [&LINUX, &BUILTIN_VETH];
+    let check = |name: &str| {
+        let traffic = INET.to_owned() + &format!("congestion = \"{name}\"\n");
+        let text = experiment("\"goodput\"", &[("plain", ""), ("b", "")], &traffic);
+        let line = text.lines().position(|line| line.starts_with("congestion")).expect("a line");
+        let read = Experiment::parse(Path::new("t.toml"), &text, &devices).expect("it can be read");
+        (crate::streams::check(&read).map_err(|error| error.to_string()), line + 1)
+    };
+    assert_eq!(check("reno").0, Ok(()));
+    let (said, line) = check("nonsense");
+    let said = said.expect_err("no such way");
+    assert!(said.starts_with(&format!("t.toml:{line}: congestion = \"nonsense\"")), "{said}");
+    assert!(said.contains("write one of them"), "{said}");
+}
+
+#[test]
+fn processors_that_are_not_there_take_no_frames_over() {
+    assert!(super::names_absent(0xf, "0-1") && !super::names_absent(3, "0-1"));
+    assert!(!super::names_absent(1, "0") && !super::names_absent(u64::MAX, "0-63"));
+    assert!(!super::names_absent(0xf, ""));
 }

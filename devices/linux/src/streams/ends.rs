@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use fwdlab_experiment::Experiment;
 use fwdlab_port::tcp::{TcpInfo, discard};
 use fwdlab_topology::{Testbed, TopologyError};
 use nix::errno::Errno;
@@ -16,7 +17,7 @@ use nix::sys::socket::{
 
 use super::wire::Pairs;
 use crate::LinuxError;
-use crate::setup::{RECEIVER, SENDER};
+use crate::setup::{RECEIVER, SENDER, place_of};
 
 /// Written at once: the most that a kernel makes one large packet of.
 const CHUNK: usize = 64 << 10;
@@ -141,6 +142,36 @@ fn done(result: io::Result<usize>) -> io::Result<Option<usize>> {
     }
 }
 
+/// Refuses ways of avoiding congestion that this kernel does not have, before anything is measured.
+///
+/// # Errors
+/// One of the traffics names one, with its line.
+pub(in super::super) fn check(experiment: &Experiment) -> Result<(), LinuxError> {
+    let named = experiment.traffics.iter().filter_map(|traffic| traffic.streams.as_ref());
+    for name in named.filter_map(|own| own.congestion.as_deref()) {
+        // Where there are no sockets, it is said when the first one is wanted.
+        let made = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None);
+        let Ok(made) = made else { continue };
+        if let Err(error) = avoid_congestion(&made, name) {
+            let place = place_of(experiment, "congestion", name);
+            return Err(LinuxError::Setup { what: format!("{place}: {error}") });
+        }
+    }
+    Ok(())
+}
+
+/// How a socket is to avoid congestion.
+fn avoid_congestion(socket: &OwnedFd, name: &str) -> io::Result<()> {
+    setsockopt(socket, sockopt::TcpCongestion, &name.into()).map_err(|error| {
+        let file = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+        let known = std::fs::read_to_string(file).unwrap_or_default();
+        let known = known.trim();
+        let what =
+            format!("congestion = {name:?}: {error}: this kernel has {known}; write one of them");
+        io::Error::other(what)
+    })
+}
+
 /// A socket at this address.
 fn made(own: SocketAddr, manner: &Manner<'_>) -> io::Result<OwnedFd> {
     let family = if own.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
@@ -151,15 +182,7 @@ fn made(own: SocketAddr, manner: &Manner<'_>) -> io::Result<OwnedFd> {
     setsockopt(&made, sockopt::Linger, &nix::libc::linger { l_onoff: 1, l_linger: 0 })?;
     setsockopt(&made, sockopt::TcpMaxSeg, &manner.segment_bytes)?;
     if let Some(name) = manner.congestion {
-        setsockopt(&made, sockopt::TcpCongestion, &name.into()).map_err(|error| {
-            let file = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-            let known = std::fs::read_to_string(file).unwrap_or_default();
-            let known = known.trim();
-            let what = format!(
-                "congestion = {name:?}: {error}: this kernel has {known}; write one of them"
-            );
-            io::Error::other(what)
-        })?;
+        avoid_congestion(&made, name)?;
     }
     bind(made.as_raw_fd(), &SockaddrStorage::from(own))?;
     Ok(made)

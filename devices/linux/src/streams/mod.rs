@@ -10,5 +10,6 @@ mod ends;
 mod trial;
 mod wire;
 
+pub(super) use self::ends::check;
 pub(super) use self::trial::carry;
 pub(super) use self::wire::{PAST, furnish, has_streams};

@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 
 use fwdlab_port::{PortError, affinity};
 use fwdlab_procedures::bursts;
-use fwdlab_results::Burst;
+use fwdlab_results::{Burst, TrialEnvironment};
 use fwdlab_topology::TopologyError;
 use fwdlab_traffic::BurstOutcome;
 
 use super::live::LiveTester;
 use super::loads::backlog_drops;
 use super::offering::Offering;
+use super::turns::{Turns, Workers, least};
 use crate::LinuxError;
 
 /// The longest burst that is tried, in frames.
@@ -25,7 +26,7 @@ const PATIENCE: Duration = Duration::from_millis(10);
 const SHORT_PATIENCE: Duration = Duration::from_millis(2);
 /// From one burst to the next: what the device does at its leisure is done then.
 const REST: Duration = Duration::from_millis(2);
-/// Times that a burst which a signal cut short is sent again.
+/// Times that a burst is sent until no signal cut it short and nobody else had the processors.
 const ATTEMPTS: usize = 8;
 
 impl Offering<'_, '_> {
@@ -37,15 +38,18 @@ impl Offering<'_, '_> {
         let shared = self.shared()?;
         let tester = self.tester(&shared, None)?;
         let namespace = self.testbed.namespace(tester.role())?;
-        let (core, stop) = (self.core, self.watch.stop);
+        let (core, stop, workers) = (self.core, self.watch.stop, &self.workers);
+        let mut kept = Kept::default();
         let ns_of = |frames: u64| (frames as f64 * 1e9 / sent_pps.max(1.0)) as u64;
         let mut send = |frames: u64| {
             if stop.load(Ordering::Relaxed) {
                 return Err(LinuxError::Stopped);
             }
-            burst(&tester, frames).map(|own| BurstOutcome { ns: ns_of(frames), ..own })
+            let (own, took) = burst(&tester, workers, frames)?;
+            kept.add(took);
+            Ok(BurstOutcome { ns: ns_of(frames), ..own })
         };
-        std::thread::scope(|scope| {
+        let found = std::thread::scope(|scope| {
             let sender = std::thread::Builder::new().name("tester".to_owned());
             let sender = sender.spawn_scoped(scope, move || {
                 namespace.enter().map_err(TopologyError::kernel("enter a namespace"))?;
@@ -55,20 +59,60 @@ impl Offering<'_, '_> {
             let sender = sender.map_err(|source| PortError::Thread { source })?;
             let panicked = |_| LinuxError::Thread { what: "the tester panicked".to_owned() };
             sender.join().map_err(panicked)?
-        })
+        })?;
+        match kept.share() {
+            Some(share) if share < TrialEnvironment::LEAST_CORE_SHARE => {
+                Err(LinuxError::Crowded { what: "bursts were sent".to_owned(), share })
+            }
+            share => {
+                self.again.note(share);
+                Ok(found)
+            }
+        }
     }
 }
 
-/// Sends one burst and waits until nothing more comes of it.
-fn burst(tester: &LiveTester<'_>, frames: u64) -> Result<BurstOutcome, LinuxError> {
+/// How long bursts took, and for how much of that tester or device waited for a processor, in ns.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kept {
+    passed_ns: f64,
+    waited_ns: f64,
+}
+
+impl Kept {
+    fn add(&mut self, other: Self) {
+        self.passed_ns += other.passed_ns;
+        self.waited_ns += other.waited_ns;
+    }
+
+    /// The share of the time in which nobody waited.
+    fn share(&self) -> Option<f64> {
+        (self.passed_ns > 0.0).then(|| (1.0 - self.waited_ns / self.passed_ns).max(0.0))
+    }
+}
+
+/// Sends one burst and waits until nothing more comes of it; again when a signal cut it short or others had the
+/// processors meanwhile. With what came of it, how long it took.
+fn burst(
+    tester: &LiveTester<'_>,
+    workers: &Workers,
+    frames: u64,
+) -> Result<(BurstOutcome, Kept), LinuxError> {
     let failed = |source| TopologyError::kernel("send XDP live frames")(source);
-    for _ in 0..ATTEMPTS {
+    for attempt in 1..=ATTEMPTS {
         let (received, dropped) = (tester.received(), backlog_drops());
+        let (start, own, theirs) = (Instant::now(), Turns::own(), workers.waited_ns());
         let sent = tester.send_burst(frames as u32).map_err(failed)?;
+        let sender = own.and_then(|own| Turns::own()?.share_since(&own));
         let received = wait(tester, (received, sent), dropped);
+        let passed = start.elapsed();
+        let share = least(sender, workers.share_since(&theirs, passed)).unwrap_or(1.0);
         std::thread::sleep(REST);
-        if sent == frames {
-            return Ok(BurstOutcome { frames, taken: sent, received, ns: 0 });
+        let is_disturbed = share < TrialEnvironment::LEAST_CORE_SHARE;
+        if sent == frames && (!is_disturbed || attempt == ATTEMPTS) {
+            let passed_ns = passed.as_nanos() as f64;
+            let kept = Kept { passed_ns, waited_ns: (1.0 - share) * passed_ns };
+            return Ok((BurstOutcome { frames, taken: sent, received, ns: 0 }, kept));
         }
     }
     let what = format!("signals cut a burst of {frames} frames short again and again");

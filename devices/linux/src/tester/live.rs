@@ -217,7 +217,8 @@ impl<'a> LiveTester<'a> {
     }
 
     /// Offers its load for `duration`, looks at the counters every `look`, and again when nothing more
-    /// arrives; `change` is another load after some time. Nothing when the kernel does not begin.
+    /// arrives; `change` is another load after some time. With them, the sender's share of its processor.
+    /// Nothing when the kernel does not begin.
     ///
     /// # Errors
     /// The kernel cannot run the sender.
@@ -227,8 +228,8 @@ impl<'a> LiveTester<'a> {
         core: Option<usize>,
         (duration, look, change): (Duration, Duration, Option<(Duration, Pace)>),
         watch: &Watch<'_>,
-    ) -> Result<Option<Vec<Sample>>, LinuxError> {
-        let (samples, ..) = self.while_sending(testbed, core, |is_running| {
+    ) -> Result<Option<(Vec<Sample>, Option<f64>)>, LinuxError> {
+        let (samples, _, share) = self.while_sending(testbed, core, |is_running| {
             let goes_on = || is_running() && !watch.is_stopped();
             if !self.begins(&goes_on) {
                 return None;
@@ -248,7 +249,7 @@ impl<'a> LiveTester<'a> {
         let Some((start, mut samples)) = samples else { return Ok(None) };
         self.drain();
         samples.push(self.sample(start));
-        Ok(Some(samples))
+        Ok(Some((samples, share)))
     }
 
     fn sample(&self, start: Instant) -> Sample {

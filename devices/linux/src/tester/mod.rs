@@ -13,6 +13,7 @@ mod ports;
 mod reset;
 mod sent;
 mod sessions;
+mod turns;
 
 pub(super) use self::bursts::MOST as MOST_BURST;
 use self::live::LiveTester;
@@ -22,6 +23,7 @@ pub(super) use self::ports::{open, plan};
 pub(super) use self::sent::{Sent, Tracking, attach};
 use self::sessions::SessionTester;
 pub(super) use self::sessions::check as check_sessions;
+pub(super) use self::turns::{Again, Turns, Workers, least};
 use crate::LinuxError;
 use crate::settings::TesterKind;
 use fwdlab_device::pulse::Pulse;

@@ -11,6 +11,7 @@ use fwdlab_traffic::Load;
 
 use super::live::LiveTester;
 use super::loads::offered;
+use super::turns::{Again, Use, Workers, least};
 use crate::LinuxError;
 use crate::settings::TesterKind;
 use fwdlab_xdp::Shared;
@@ -25,12 +26,42 @@ pub(in super::super) struct Offering<'a, 'w> {
     pub(in super::super) request: &'a Request<'a>,
     pub(in super::super) core: Option<usize>,
     pub(in super::super) watch: &'a Watch<'w>,
+    /// Who works for the device.
+    pub(in super::super) workers: Workers,
+    pub(in super::super) again: Again,
 }
 
 impl Offers for Offering<'_, '_> {
     type Error = LinuxError;
 
     fn offer(&mut self, order: &Order) -> Result<Offered, LinuxError> {
+        loop {
+            let (offered, share) = self.once(order)?;
+            let took = Duration::from_nanos(order.duration_ns);
+            let has_lost = offered.lost > 0 || offered.unsent(order.load) > 0;
+            match self.again.judge(share, took, has_lost) {
+                Use::Counts => return Ok(offered),
+                Use::Again => {}
+                Use::Crowded(share) => {
+                    let what = match order.load {
+                        Load::Pps(pps) => format!("{pps:.0} frames/s were offered"),
+                        _ => "all that it can send was offered".to_owned(),
+                    };
+                    return Err(LinuxError::Crowded { what, share });
+                }
+            }
+        }
+    }
+
+    /// A load begins and ends within a fraction of a millisecond.
+    fn shortest_s(&self) -> f64 {
+        0.05
+    }
+}
+
+impl Offering<'_, '_> {
+    /// Offers a load once; with what came of it, the share that tester and device had of their processors.
+    fn once(&mut self, order: &Order) -> Result<(Offered, Option<f64>), LinuxError> {
         let shared = self.shared()?;
         let pps = match order.load {
             Load::Max => None,
@@ -42,22 +73,17 @@ impl Offers for Offering<'_, '_> {
             .map(|change| (Duration::from_nanos(change.after_ns), Pace::new(change.pps)));
         let look = order.dated_ns.map_or(LOOK, Duration::from_nanos);
         let duration = Duration::from_nanos(order.duration_ns);
-        let samples =
-            tester.offer(self.testbed, self.core, (duration, look, change), self.watch)?;
+        let waited = self.workers.waited_ns();
+        let came = tester.offer(self.testbed, self.core, (duration, look, change), self.watch)?;
         if self.watch.is_stopped() {
             return Err(LinuxError::Stopped);
         }
         let what = || Unfound { what: "the kernel did not begin to send".to_owned() };
-        Ok(offered(&samples.ok_or_else(what)?, order))
+        let (samples, share) = came.ok_or_else(what)?;
+        let share = least(share, self.workers.share_since(&waited, duration));
+        Ok((offered(&samples, order), share))
     }
 
-    /// A load begins and ends within a fraction of a millisecond.
-    fn shortest_s(&self) -> f64 {
-        0.05
-    }
-}
-
-impl Offering<'_, '_> {
     /// What the programs of one load share.
     pub(super) fn shared(&self) -> Result<Shared, LinuxError> {
         Ok(Shared::new().map_err(TopologyError::kernel("make a map that programs share"))?)

@@ -10,6 +10,7 @@ use fwdlab_topology::Restart;
 
 use super::live::LiveTester;
 use super::offering::Offering;
+use super::turns::{Turns, Use, least};
 use crate::LinuxError;
 use crate::setup::DEVICE;
 
@@ -32,6 +33,8 @@ struct Seen {
     /// When it began and when it had been made, since the beginning.
     made: (Duration, Duration),
     looks: Vec<Look>,
+    /// The share of the time in which the thread that made it could run, and ran.
+    share: Option<f64>,
 }
 
 impl Offering<'_, '_> {
@@ -45,11 +48,33 @@ impl Offering<'_, '_> {
         each: Duration,
     ) -> Result<Reset, LinuxError> {
         let load_pps = mrr_pps * LOAD;
+        loop {
+            let (reset, share) = self.reset_once(load_pps, each)?;
+            // Frames are always lost in it: the gap is what it is about.
+            match self.again.judge(share, 2 * each, false) {
+                Use::Counts => return Ok(reset),
+                Use::Again => {}
+                Use::Crowded(share) => {
+                    let what = "the device was reset".to_owned();
+                    return Err(LinuxError::Crowded { what, share });
+                }
+            }
+        }
+    }
+
+    /// Resets the device once; with what was seen of it, the share that tester, device and who resets it had
+    /// of their processors.
+    fn reset_once(
+        &mut self,
+        load_pps: f64,
+        each: Duration,
+    ) -> Result<(Reset, Option<f64>), LinuxError> {
         let shared = self.shared()?;
         let tester = self.tester(&shared, Some(load_pps))?.in_short_runs();
         let mut restart = self.testbed.restart(DEVICE)?;
         let stop = || self.watch.is_stopped();
-        let (seen, ..) = tester.while_sending(self.testbed, self.core, |is_running| {
+        let waited = self.workers.waited_ns();
+        let (seen, _, share) = tester.while_sending(self.testbed, self.core, |is_running| {
             let goes_on = || is_running() && !stop();
             if !tester.begins(&goes_on) {
                 return Ok(None);
@@ -63,6 +88,8 @@ impl Offering<'_, '_> {
         }
         let what = || Unfound { what: "the kernel did not begin to send".to_owned() };
         let seen = seen.ok_or_else(what)?;
+        let took = seen.looks.last().map_or(each, |look| look.at);
+        let share = least(least(share, seen.share), self.workers.share_since(&waited, took));
         let (begun, done) = seen.made;
         let gap = gap_over(&seen.looks, seen.made).ok_or_else(|| Unfound {
             what: format!(
@@ -70,12 +97,13 @@ impl Offering<'_, '_> {
                 LONGEST.as_secs()
             ),
         })?;
-        Ok(Reset {
+        let reset = Reset {
             load_pps,
             gap_ns: gap.as_nanos() as u64,
             start_ns: (done - begun).as_nanos() as u64,
             lost: tester.sent().saturating_sub(tester.received()),
-        })
+        };
+        Ok((reset, share))
     }
 }
 
@@ -95,12 +123,14 @@ fn watch(
         looks.push(now);
         now
     };
-    let made = std::thread::scope(|scope| {
+    let (made, share) = std::thread::scope(|scope| {
         while look().at < each && goes_on() {}
         let changer = std::thread::Builder::new().name("reset".to_owned());
         let changer = changer.spawn_scoped(scope, || {
-            let begun = start.elapsed();
-            restart.run().map(|()| (begun, start.elapsed()))
+            let (begun, turns) = (start.elapsed(), Turns::own());
+            restart.run()?;
+            let share = turns.and_then(|turns| Turns::own()?.share_since(&turns));
+            Ok::<_, LinuxError>(((begun, start.elapsed()), share))
         });
         let changer = changer.map_err(|source| PortError::Thread { source })?;
         while !changer.is_finished() {
@@ -116,7 +146,7 @@ fn watch(
     }
     let back = now.at;
     while look().at < back + each && goes_on() {}
-    Ok(Seen { made, looks })
+    Ok(Seen { made, looks, share })
 }
 
 /// The longest time without an arrival that lies in part between two times; nothing where none came after

@@ -21,7 +21,7 @@ use fwdlab_traffic::{
 use fwdlab_wire::{tcp, udp};
 
 use super::super::headers::{self, Headers};
-use super::super::setup::{self, BACK, DEVICE, OUT, RECEIVER, SENDER};
+use super::super::setup::{self, BACK, DEVICE, OUT, RECEIVER, SENDER, place_of};
 use super::live::INJECTED_AT_ONCE;
 use super::sent::{Sent, Tracking, attach, lay_down};
 use crate::LinuxError;
@@ -432,7 +432,7 @@ fn too_few(experiment: &Experiment, traffic: &Traffic, room: u64, least: u64) ->
     let what = format!(
         "{}: traffic {}: its flows do not fill a table of {room} sessions: widen source or destination \
          until there are {least} of them, or leave out measure = \"{}\"",
-        experiment.path.display(),
+        place_of(experiment, "measure", traffic.measure.name()),
         traffic.name,
         traffic.measure
     );

@@ -73,7 +73,7 @@ pub fn restore_and_place(
     wanted: &Configuration,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<()> {
-    let directory = host.host.directory.clone();
+    let directory = memory(host);
     let placed = format!("{directory}/placed");
     let list = host.ask(&format!("cat {placed} 2>/dev/null || :"), is_stopped)?;
     let before: BTreeMap<&str, &str> = list
@@ -91,10 +91,6 @@ pub fn restore_and_place(
         return Ok(());
     }
     let mut script = format!("mkdir -p {directory}/saved || exit 9\n");
-    let is_read_only = host.host.os == System::Bsdrp;
-    if is_read_only {
-        script.push_str("mount -uw / || exit 9\n");
-    }
     for (path, how) in before.iter().filter(|(path, _)| !wanted.files.contains_key(**path)) {
         let (saved, path) = (saved(&directory, path), quoted(path));
         script.push_str(&match *how {
@@ -130,14 +126,32 @@ pub fn restore_and_place(
     }
     script
         .push_str(&format!("( {record}: ) > {placed}.new && mv {placed}.new {placed} || exit 9\n"));
-    if is_read_only {
-        script.push_str("mount -ur /; config save\n");
+    if host.host.os == System::Bsdrp {
+        script = on_read_only_root(&script);
     }
     let said = host.run(&script, is_stopped)?;
     if said.status != 0 {
         return Err(host.refused("copy of the configuration", said.status, &said.errors));
     }
     left_over(host, &before, wanted, is_stopped)
+}
+
+/// Where it is kept which files are ours and what was there before: where it lasts as long as they do. All of
+/// BSDRP but its configuration is gone after a boot.
+fn memory(host: &Connected) -> String {
+    match host.host.os {
+        System::Bsdrp => "/etc/fwdlab".to_owned(),
+        System::Linux | System::Freebsd => host.host.directory.clone(),
+    }
+}
+
+/// What changes files, on a root that is mounted for reading and a configuration that is lost with the next
+/// boot unless it is saved. However the change ends, nobody can write there afterwards.
+fn on_read_only_root(change: &str) -> String {
+    format!(
+        "mount -uw / || exit 9\n( {change}\n:\n); r=$?\nmount -ur / || exit 9\n\
+         [ $r = 0 ] || exit $r\nconfig save\n"
+    )
 }
 
 /// Fails when a file of an earlier configuration is still there.
@@ -147,7 +161,7 @@ fn left_over(
     wanted: &Configuration,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<()> {
-    let directory = host.host.directory.clone();
+    let directory = memory(host);
     let gone: Vec<(&str, &str)> = before
         .iter()
         .filter(|(path, _)| !wanted.files.contains_key(**path))
@@ -169,10 +183,14 @@ fn left_over(
             ));
         }
     }
+    if gone.iter().all(|(_, how)| *how != "saved") {
+        return Ok(());
+    }
     // Only now is it forgotten what they were.
-    let mut list: Vec<String> = originals.iter().map(|path| quoted(path)).collect();
-    list.push(format!("{directory}/saved/none"));
-    host.ask(&format!("rm -f {}", list.join(" ")), is_stopped).map(|_| ())
+    let list: Vec<String> = originals.iter().map(|path| quoted(path)).collect();
+    let forget = format!("rm -f {}", list.join(" "));
+    let forget = if host.host.os == System::Bsdrp { on_read_only_root(&forget) } else { forget };
+    host.ask(&forget, is_stopped).map(|_| ())
 }
 
 impl Configuration {

@@ -3,11 +3,10 @@
 mod counters;
 mod files;
 mod network;
-mod queues;
 mod sysctl;
-mod work;
 
-pub use counters::{Change, Reading, added, change, read};
+pub use counters::{change, look, read};
 pub use files::{Configuration, restore_and_place};
+pub use fwdlab_counters::{Change, Reading, added};
 pub use network::Routes;
 pub use sysctl::{forget, set_all};

@@ -62,7 +62,9 @@ impl Routes {
     /// When the connection breaks, or the device refuses.
     pub fn set_up(&self, host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<()> {
         let file = format!("{}/routes", host.host.directory);
-        let said = host.ask(&format!("cat {file} 2>/dev/null || :; {COUNT}"), is_stopped)?;
+        let ip = host.ip(is_stopped)?;
+        let count = COUNT.replace("IP", &ip);
+        let said = host.ask(&format!("cat {file} 2>/dev/null || :; {count}"), is_stopped)?;
         let (mark, counts) = said.split_once('\n').unwrap_or_default();
         if mark == self.mark && numbers(counts) == self.counts {
             return Ok(());
@@ -73,14 +75,14 @@ impl Routes {
             false => "",
         };
         let mut script = format!(
-            "ip link set dev {first} up && ip link set dev {second} up || exit 9\n\
+            "{ip} link set dev {first} up && {ip} link set dev {second} up || exit 9\n\
              echo 1 > /proc/sys/net/ipv4/ip_forward || exit 9\n{forwarding6}\
-             ip route flush proto {PROTOCOL}; ip -6 route flush proto {PROTOCOL}\n"
+             {ip} route flush proto {PROTOCOL}; {ip} -6 route flush proto {PROTOCOL}\n"
         );
         for (option, batch) in ["-4", "-6"].into_iter().zip(&self.batches) {
             if !batch.is_empty() {
                 let path = host.put(batch.as_bytes(), is_stopped)?;
-                script.push_str(&format!("ip {option} -batch {path} || exit 9\n"));
+                script.push_str(&format!("{ip} {option} -batch {path} || exit 9\n"));
             }
         }
         script.push_str(&format!("echo {} > {file} || exit 9\n", self.mark));
@@ -110,12 +112,13 @@ impl Routes {
     }
 
     fn count(&self, host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<[usize; 2]> {
-        host.ask(COUNT, is_stopped).map(|counted| numbers(&counted))
+        let ip = host.ip(is_stopped)?;
+        host.ask(&COUNT.replace("IP", &ip), is_stopped).map(|counted| numbers(&counted))
     }
 }
 
 /// How many routes of ours there are. Below a hundred, no process is started to count them.
-const COUNT: &str = "for f in -4 -6; do ip $f route show proto 177 | { n=0; \
+const COUNT: &str = "for f in -4 -6; do IP $f route show proto 177 | { n=0; \
     while [ $n -lt 100 ] && read -r l; do n=$((n + 1)); done; \
     if [ $n -lt 100 ]; then echo $n; else echo $((n + $(wc -l))); fi; }; done";
 

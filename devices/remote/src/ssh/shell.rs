@@ -29,6 +29,23 @@ pub struct Shell {
     count: u64,
 }
 
+/// What is wrong when no answer comes.
+const LATE: &str = "a command did not end in time";
+/// Characters of it that are shown.
+const SHOWN: usize = 80;
+
+/// The error with the begin of the command that it is about.
+fn late(error: RemoteError, command: &str) -> RemoteError {
+    match error {
+        RemoteError::Failed { kind, role, what, remedy } if what == LATE => {
+            let line = command.split_whitespace().collect::<Vec<_>>().join(" ");
+            let shown: String = line.chars().take(SHOWN).collect();
+            RemoteError::Failed { kind, role, what: format!("{what}: {shown}"), remedy }
+        }
+        other => other,
+    }
+}
+
 /// What a command said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
@@ -89,7 +106,8 @@ impl Shell {
              printf '\\n%s end {count} 0\\n' {nonce} >&2\n"
         ))?;
         let end = Instant::now() + limit;
-        let (status, output) = self.framed(true, end, is_stopped)?;
+        let (status, output) =
+            self.framed(true, end, is_stopped).map_err(|error| late(error, &command))?;
         let (_, errors) = self.framed(false, end, is_stopped)?;
         Ok(Said { status, output, errors })
     }
@@ -120,7 +138,7 @@ impl Shell {
                     return Err(RemoteError::failed(
                         FailureKind::TransportLost,
                         self.role,
-                        "a command did not end in time",
+                        LATE,
                         "raise [limits] command if it needs longer",
                     ));
                 }

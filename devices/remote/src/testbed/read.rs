@@ -37,7 +37,7 @@ impl Testbed {
     /// # Errors
     /// When anything is wrong.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Problems> {
-        let mut complaints = Complaints::new(text);
+        let mut complaints = Complaints::new(text).described_in("docs/remote.md");
         let (tree, syntax) = DeTable::parse_recoverable(text);
         for error in &syntax {
             let message = error.message().replace('\n', ", ");
@@ -58,6 +58,16 @@ impl Testbed {
 }
 
 fn read(mut top: Section<'_>, path: &Path, complaints: &mut Complaints<'_>) -> Option<Testbed> {
+    if let Some((field, at)) = top.place("variant").or_else(|| top.place("traffic")) {
+        // Each of its keys would be unknown.
+        let complaint = Complaint::new(
+            "this is an experiment file",
+            "a testbed file: name, [hosts.dut] and [hosts.tester] (docs/remote.md)",
+            "name the testbed file; an experiment goes to `fwdlab run`, with --testbed beside it",
+        );
+        complaints.add(&at, &field, complaint);
+        return None;
+    }
     let parent = path.parent().unwrap_or(Path::new(""));
     let beside = |name: &str| parent.join(name);
     let name = read_name(&mut top, complaints);

@@ -63,3 +63,13 @@ fn a_loopback_is_part_of_the_fingerprint() {
     assert_ne!(without, with);
     assert_ne!(with, other);
 }
+
+#[test]
+fn an_experiment_is_no_testbed_and_keys_are_described_where_they_are() {
+    let text = "title = \"t\"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n";
+    let problems = Testbed::parse(Path::new("a.toml"), text).expect_err("an experiment");
+    let [only] = &problems.list[..] else { panic!("{problems}") };
+    assert!(only.what.contains("an experiment file") && only.line == 3, "{problems}");
+    let unknown = Testbed::parse(Path::new("a.toml"), "nonsense = 1\n").expect_err("no key");
+    assert!(unknown.to_string().contains("docs/remote.md lists every key"), "{unknown}");
+}

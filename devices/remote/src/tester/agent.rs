@@ -11,7 +11,7 @@ use fwdlab_agent::order::{
     TrafficOrder,
 };
 use fwdlab_agent::task::{Captured, TaskTraffic};
-use fwdlab_results::{FailureKind, Interval, StampFigures};
+use fwdlab_results::{CONSOLE_LINES, FailureKind, Interval, StampFigures};
 
 use super::align::{Readings, aligned};
 use super::captures::Captures;
@@ -23,6 +23,8 @@ use crate::{RemoteError, Result};
 
 /// How long an agent may take for what takes no time.
 const PROMPT: Duration = Duration::from_secs(20);
+/// How long what an agent has said may be on its way.
+const LAST_WORD: Duration = Duration::from_millis(50);
 /// How often it is looked whether all is to stop.
 const STEP: Duration = Duration::from_millis(50);
 /// Round trips of which the quickest tells how far two clocks are apart.
@@ -52,6 +54,8 @@ struct Agent {
     child: Child,
     input: ChildStdin,
     answers: Lines,
+    /// What it says to people.
+    errors: Lines,
     role: &'static str,
     version: String,
     /// How it went when it was started before and said nothing.
@@ -178,6 +182,15 @@ impl Generator for Agents {
         self.tester.ready(is_stopped)?;
         let report = self.tester.done(task.duration + PROMPT, is_stopped)?;
         Ok(rate(&report))
+    }
+
+    fn last_words(&mut self) -> Vec<String> {
+        let agents = [&self.tester].into_iter().chain(&self.receiver);
+        let words = agents.flat_map(|agent| {
+            let said = agent.errors.rest(LAST_WORD);
+            said.lines().map(|line| format!("{}: {line}", agent.role)).collect::<Vec<_>>()
+        });
+        words.take(CONSOLE_LINES).collect()
     }
 
     fn facts(&self) -> Vec<(String, String)> {
@@ -342,14 +355,15 @@ impl Agent {
     ) -> Result<std::result::Result<Self, Mute>> {
         let mut child = host.start(&format!("exec {path} agent"))?;
         let role = host.role();
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(failed(role, "its pipes are missing"));
         };
-        let errors = child.stderr.take().map(Lines::of);
         let mut agent = Self {
             child,
             input,
             answers: Lines::of(output),
+            errors: Lines::of(errors),
             role,
             version: String::new(),
             was_silent: String::new(),
@@ -361,19 +375,17 @@ impl Agent {
             Ok(_) => return Err(failed(role, "it does not begin as an agent does")),
             Err(RemoteError::Stopped) => return Err(RemoteError::Stopped),
             Err(_) => {
-                let said = errors.map(|errors| errors.rest(Duration::from_secs(1)));
-                return Ok(Err(
-                    match (said.unwrap_or_default().lines().next(), agent.child.try_wait()) {
-                        (Some(line), _) => Mute::Said(line.to_owned()),
-                        (None, Ok(Some(status))) => {
-                            Mute::Silent(format!("it ended without a word ({status})"))
-                        }
-                        (None, _) => {
-                            let state = Self::state(host, path, is_stopped);
-                            Mute::Silent(format!("no word in {} s; {state}", limit.as_secs()))
-                        }
-                    },
-                ));
+                let said = agent.errors.rest(Duration::from_secs(1));
+                return Ok(Err(match (said.lines().next(), agent.child.try_wait()) {
+                    (Some(line), _) => Mute::Said(line.to_owned()),
+                    (None, Ok(Some(status))) => {
+                        Mute::Silent(format!("it ended without a word ({status})"))
+                    }
+                    (None, _) => {
+                        let state = Self::state(host, path, is_stopped);
+                        Mute::Silent(format!("no word in {} s; {state}", limit.as_secs()))
+                    }
+                }));
             }
         }
         Ok(Ok(agent))

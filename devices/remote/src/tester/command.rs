@@ -16,7 +16,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::align::{Readings, aligned};
-use super::process::{Process, failed};
+use super::process::{Log, Process, failed};
 use super::{Counts, Generator, Hosts, Task};
 use crate::{RemoteError, Result};
 use fwdlab_results::Interval;
@@ -31,7 +31,9 @@ pub(super) const ORDER: &str = "{order}";
 
 /// The programs of the testbed file.
 #[derive(Debug, Default)]
-pub struct JsonLines;
+pub struct JsonLines {
+    log: Log,
+}
 
 /// One line.
 #[derive(Debug, Deserialize)]
@@ -73,20 +75,22 @@ impl Generator for JsonLines {
         task: &Task<'_>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Counts> {
+        self.log.take();
         let limit = OPENING * 2 + task.duration * 2 + Duration::from_secs(30);
         let generator = &task.testbed.generator;
         let is_ready = |_: &Process, line: &str| matches!(parse(line), Some(Ok(Line::Ready(_))));
         let mut receiver = None;
         if !generator.receive.is_empty() {
             let words = filled(&generator.receive, task);
-            let mut process = Process::start(hosts.receiver(), &words, limit)?;
+            let mut process = Process::start(hosts.receiver(), &words, limit, &self.log)?;
             if !process.wait_for(OPENING, is_stopped, is_ready)? {
                 return Err(unready(hosts.receiver().role(), &process));
             }
             receiver = Some(process);
         }
         let role = hosts.tester.role();
-        let mut sender = Process::start(&hosts.tester, &filled(&generator.send, task), limit)?;
+        let mut sender =
+            Process::start(&hosts.tester, &filled(&generator.send, task), limit, &self.log)?;
         if !sender.wait_for(OPENING, is_stopped, is_ready)? {
             return Err(unready(role, &sender));
         }
@@ -102,6 +106,10 @@ impl Generator for JsonLines {
         receiver.stop(is_stopped)?;
         let role = hosts.receiver().role();
         both(&sent, role, &Said::read(role, &receiver.text)?)
+    }
+
+    fn last_words(&mut self) -> Vec<String> {
+        self.log.take()
     }
 
     fn facts(&self) -> Vec<(String, String)> {

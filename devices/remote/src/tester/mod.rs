@@ -136,6 +136,11 @@ pub trait Generator {
         Duration::ZERO
     }
 
+    /// What its programs have said so far that is no answer, with the host's role before each line.
+    fn last_words(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What it is, for the record.
     fn facts(&self) -> Vec<(String, String)> {
         Vec::new()

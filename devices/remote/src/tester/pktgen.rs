@@ -6,7 +6,7 @@ use fwdlab_experiment::Endpoint;
 use fwdlab_netbenches::pktgen::PktgenLog;
 
 use super::align::{Readings, aligned};
-use super::process::{Process, failed};
+use super::process::{Log, Process, failed};
 use super::{Counts, Generator, Hosts, Task};
 use crate::Result;
 use crate::testbed::Testbed;
@@ -21,7 +21,9 @@ const SHORTEST: Duration = Duration::from_millis(1_500);
 
 /// pkt-gen as sender and receiver.
 #[derive(Debug, Default)]
-pub struct Netmap;
+pub struct Netmap {
+    log: Log,
+}
 
 impl Generator for Netmap {
     fn run(
@@ -30,15 +32,16 @@ impl Generator for Netmap {
         task: &Task<'_>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Counts> {
+        self.log.take();
         let limit = OPENING * 2 + task.duration + DRAIN + Duration::from_secs(10);
         let (receive, send) = commands(task);
-        let mut receiver = Process::start(hosts.receiver(), &receive, limit)?;
+        let mut receiver = Process::start(hosts.receiver(), &receive, limit, &self.log)?;
         let is_ready = |_: &Process, line: &str| line.contains("Ready...");
         let role = hosts.receiver().role();
         if !receiver.wait_for(OPENING, is_stopped, is_ready)? {
             return Err(failed(role, &last_words(&receiver.text)));
         }
-        let mut sender = Process::start(&hosts.tester, &send, limit)?;
+        let mut sender = Process::start(&hosts.tester, &send, limit, &self.log)?;
         if !sender.wait_for(OPENING, is_stopped, is_ready)? {
             return Err(failed(hosts.tester.role(), &last_words(&sender.text)));
         }
@@ -55,6 +58,10 @@ impl Generator for Netmap {
 
     fn shortest(&self) -> Duration {
         SHORTEST
+    }
+
+    fn last_words(&mut self) -> Vec<String> {
+        self.log.take()
     }
 
     fn facts(&self) -> Vec<(String, String)> {

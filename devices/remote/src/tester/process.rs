@@ -1,11 +1,14 @@
 //! A program on a host that goes on until it is told to stop, its connection breaks, or its time is up.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::process::{Child, ChildStdin};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use fwdlab_results::FailureKind;
+use fwdlab_results::{CONSOLE_LINES, FailureKind};
 
 use crate::host::Connected;
 use crate::ssh::{Lines, Next, quoted};
@@ -18,6 +21,29 @@ const STEP: Duration = Duration::from_millis(50);
 /// summary.
 const GRACE: u32 = 5;
 
+/// What a program has started ends with it, where all of that is a group of its own: sshd makes one of each
+/// session.
+const SWEEP: &str = "[ \"$(ps -o pgid= -p $$ 2>/dev/null | tr -d ' ')\" != $$ ] || kill -KILL 0";
+
+/// The last lines of the programs of a tester: they outlive the programs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Log(Rc<RefCell<VecDeque<String>>>);
+
+impl Log {
+    fn add(&self, role: &str, line: &str) {
+        let mut lines = self.0.borrow_mut();
+        if lines.len() == CONSOLE_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(format!("{role}: {line}"));
+    }
+
+    /// All of them, which are forgotten.
+    pub(super) fn take(&self) -> Vec<String> {
+        self.0.borrow_mut().drain(..).collect()
+    }
+}
+
 /// A running program.
 #[derive(Debug)]
 pub(super) struct Process {
@@ -26,6 +52,8 @@ pub(super) struct Process {
     lines: Lines,
     role: &'static str,
     ending: String,
+    /// From when on what it prints is its own.
+    log: Option<Log>,
     /// What it has printed so far, both outputs together.
     pub(super) text: String,
     /// Its exit status, once it has ended.
@@ -33,11 +61,16 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts an argument list, which may run for `limit`.
+    /// Starts an argument list, which may run for `limit`; `log` keeps what it prints last.
     ///
     /// # Errors
     /// When ssh cannot be started here.
-    pub(super) fn start(host: &Connected, words: &[String], limit: Duration) -> Result<Self> {
+    pub(super) fn start(
+        host: &Connected,
+        words: &[String],
+        limit: Duration,
+        log: &Log,
+    ) -> Result<Self> {
         let role = host.role();
         let mut child = host.start("exec sh -s")?;
         let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
@@ -51,7 +84,7 @@ impl Process {
             "exec 3<&0; printf '\\n%s begin\\n' {nonce}; {} </dev/null 2>&1 3<&- & p=$!; \
              ( read x; kill -INT $p; sleep {GRACE}; kill -TERM $p ) <&3 >/dev/null 2>&1 & r=$!; \
              ( sleep {}; kill -KILL $p ) >/dev/null 2>&1 3<&- & w=$!; \
-             wait $p; printf '\\n%s end %d\\n' {nonce} $?; kill $r $w; exit\n",
+             wait $p; printf '\\n%s end %d\\n' {nonce} $?; kill $r $w; {SWEEP}; exit\n",
             words.join(" "),
             limit.as_secs() + 1
         );
@@ -63,6 +96,7 @@ impl Process {
             lines: Lines::of(output),
             role,
             ending: format!("{nonce} begin"),
+            log: None,
             text: String::new(),
             status: None,
         };
@@ -70,6 +104,7 @@ impl Process {
         process.wait_for(limit, &|| false, |process, line| line == process.ending)?;
         process.ending = format!("{nonce} end ");
         process.text.clear();
+        process.log = Some(log.clone());
         Ok(process)
     }
 
@@ -99,6 +134,7 @@ impl Process {
                     if let Some(status) = line.strip_prefix(&self.ending) {
                         self.status = Some(status.trim().parse().unwrap_or(-1));
                     } else {
+                        self.log.iter().for_each(|log| log.add(self.role, &line));
                         self.text.push_str(&line);
                         self.text.push('\n');
                     }

@@ -20,6 +20,7 @@ pub mod number {
     pub const REBOOT: usize = 55;
     pub const EXECVE: usize = 59;
     pub const CHROOT: usize = 61;
+    pub const MUNMAP: usize = 73;
     pub const DUP2: usize = 90;
     pub const SOCKET: usize = 97;
     pub const MKFIFO: usize = 132;
@@ -95,6 +96,11 @@ pub fn map(device: Option<usize>, bytes: usize) -> Answered<&'static mut [u8]> {
     // SAFETY: the kernel has just mapped so many bytes there, nobody else knows of them, and they
     // stay until the process ends.
     Ok(unsafe { core::slice::from_raw_parts_mut(address as *mut u8, bytes) })
+}
+
+/// Gives memory back that was mapped; nobody else has it.
+pub fn unmap(memory: &'static mut [u8]) {
+    let _ = call(number::MUNMAP, [memory.as_mut_ptr() as usize, memory.len(), 0, 0, 0, 0]);
 }
 
 pub fn time_stamp() -> u64 {

@@ -10,12 +10,10 @@ mod start;
 
 use call::{call, number};
 use errno::plain;
-use file::Name;
-
 pub use arguments::Arguments;
 pub use errno::{Answered, Errno};
-pub use file::{ANEW, ERRORS, File, OUTPUT, READ, READ_WRITE, WRITE};
-pub use netmap::Receiver;
+pub use file::{ANEW, ERRORS, File, Name, OUTPUT, READ, READ_WRITE, WRITE};
+pub use netmap::{MOST_OTHERS, Receiver};
 
 /// A file's whole content, up to `most` bytes.
 pub fn whole(path: &[u8], most: usize) -> Answered<&'static mut [u8]> {

@@ -53,6 +53,9 @@ const RING_TAIL: usize = 28;
 const RING_FIRST_SLOT: usize = 256;
 const SLOT_BYTES: usize = 16;
 
+/// Most interfaces that are open while a receiver is moved.
+pub const MOST_OTHERS: usize = 2;
+
 /// An interface whose frames come here.
 pub struct Receiver {
     file: File,
@@ -65,19 +68,7 @@ pub struct Receiver {
 
 impl Receiver {
     pub fn open(interface: &[u8]) -> Answered<Self> {
-        let file = File::open(b"/dev/netmap", READ_WRITE)?;
-        let mut body = Register { mode: ALL_RINGS_OF_THE_CARD, ..Register::default() };
-        let mut header = Header {
-            version: VERSION,
-            kind: REGISTER,
-            reserved: 0,
-            name: [0; 64],
-            options: 0,
-            body: core::ptr::from_mut(&mut body) as u64,
-        };
-        let name = Name::of(&[interface]);
-        header.name[..63].copy_from_slice(&name.bytes[..63]);
-        file.control(NIOCCTRL, &mut header)?;
+        let (file, body) = register(interface)?;
         let memory = call::map(Some(file.0), body.memory as usize)?;
         let mut port = Self { file, memory, ring: 0, slots: 0, buffers: 0, buffer_size: 0 };
         let interface = body.offset as usize;
@@ -89,6 +80,28 @@ impl Receiver {
         port.buffers = port.ring.wrapping_add(port.long(port.ring + RING_BUFFERS));
         port.buffer_size = port.word(port.ring + RING_BUFFER_SIZE) as usize;
         Ok(port)
+    }
+
+    /// The interface has its frames again.
+    pub fn close(mut self) {
+        self.leave();
+    }
+
+    fn leave(&mut self) {
+        call::unmap(core::mem::take(&mut self.memory));
+        self.file.close();
+    }
+
+    /// Opens it again, elsewhere in the kernel's memory: these other interfaces are open meanwhile.
+    pub fn move_on(&mut self, interface: &[u8], others: &[&[u8]]) -> Answered<()> {
+        self.leave();
+        let mut held = [None; MOST_OTHERS];
+        for (place, other) in held.iter_mut().zip(others) {
+            *place = Some(register(other)?.0);
+        }
+        *self = Self::open(interface)?;
+        held.into_iter().flatten().for_each(File::close);
+        Ok(())
     }
 
     /// Hands every frame that has arrived to `take`.
@@ -126,4 +139,22 @@ impl Receiver {
         // SAFETY: as in `word`.
         unsafe { write_volatile(place, value) }
     }
+}
+
+/// Takes an interface's frames away from its stack for as long as the file is open.
+fn register(interface: &[u8]) -> Answered<(File, Register)> {
+    let file = File::open(b"/dev/netmap", READ_WRITE)?;
+    let mut body = Register { mode: ALL_RINGS_OF_THE_CARD, ..Register::default() };
+    let mut header = Header {
+        version: VERSION,
+        kind: REGISTER,
+        reserved: 0,
+        name: [0; 64],
+        options: 0,
+        body: core::ptr::from_mut(&mut body) as u64,
+    };
+    let name = Name::of(&[interface]);
+    header.name[..63].copy_from_slice(&name.bytes[..63]);
+    file.control(NIOCCTRL, &mut header)?;
+    Ok((file, body))
 }

@@ -66,6 +66,28 @@ choose() {
 		"$(sysctl -n $1) (bsearch4 takes some ten routes)"; dmesg | grep fib_algo | tail -n 3; } >$P/why
 	give_up
 }
+# cables COUNT SPARE: makes so many epairs, epair0 and so on; of more, those over which a frame costs least.
+cables() {
+	all= n=0
+	while [ $n -lt $(($1 + $2)) ]; do
+		try 'there is no epair; the kernel needs device epair or the module if_epair' ifconfig epair$n create up
+		all="$all epair$n" n=$((n + 1))
+	done
+	[ $2 -gt 0 ] || return
+	for i in $all; do ifconfig ${i}b up; done
+	$G cables $P/frames $khz $all 2>$P/why >$P/unsorted || give_up
+	awk '{ print $1, NR, $2 }' $P/unsorted | sort -n -k 1,1 -k 2,2 >$P/cables
+	n=0
+	for i in $(awk '{ print $3 }' $P/cables); do
+		[ $n -lt $1 ] || { ifconfig ${i}a destroy; continue; }
+		for end in a b; do ifconfig $i$end down name taken$n$end >/dev/null; done
+		n=$((n + 1))
+	done
+	while [ $n -gt 0 ]; do
+		n=$((n - 1))
+		for end in a b; do try 'an interface' ifconfig taken$n$end name epair$n$end; done
+	done
+}
 prove() { name=$1; shift; { echo "$name"; "$@" 2>&1 | sed 's/^/	/'; } >>$P/proof; }
 frames() { netstat -n -I $1 | awk -v column=$2 '/<Link/ { print $column; exit }'; }
 drops() {

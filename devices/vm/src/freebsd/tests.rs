@@ -171,9 +171,22 @@ fn a_warm_up_ends_before_the_devices_counters_are_read() {
     let lines: Vec<&str> = text.lines().collect();
     let at = |part: &str| lines.iter().position(|line| line.contains(part)).expect(part);
     assert!(at("device 500000 100000 $khz >$P/warmup") < at("drops >$P/drops.0"), "{text}");
-    assert!(at("drops >$P/drops.0") < at("device 1000000 100000 $khz >$P/device"), "{text}");
+    // Only what counts seeks a place first, and the cable's interfaces are idle then.
+    let counted = "device 1000000 100000 $khz epair2b epair2a >$P/device";
+    assert!(at("drops >$P/drops.0") < at(counted), "{text}");
+    assert!(text.contains("cable 1000000 100000 $khz epair0b epair1b >$P/cable"), "{text}");
     let cold = written(&Task { warmup_ns: 0, ..task(4) }, &[], None);
     assert!(!cold.contains("$P/warmup"), "{cold}");
+}
+
+#[test]
+fn cables_are_chosen_before_anything_lies_on_them_and_not_where_nothing_counts() {
+    let text = written(&task(4), &[], None);
+    let place = |part: &str| text.find(part).expect(part);
+    assert!(place("\nkhz=1000000\n") < place("\ncables 3 3\n"), "{text}");
+    assert!(place("\ncables 3 3\n") < place("ifconfig epair0a ether"), "{text}");
+    let rehearsal = written(&Task { is_rehearsal: true, ..task(4) }, &[], None);
+    assert!(rehearsal.contains("\ncables 3 0\n"), "{rehearsal}");
 }
 
 #[test]

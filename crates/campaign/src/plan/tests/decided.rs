@@ -175,6 +175,15 @@ fn without_results_the_published_spread_is_taken() {
     assert_eq!(needs.planned_blocks, 8);
 }
 
+/// A soak of a week in each trial was once "at least 1 s".
+#[test]
+fn what_a_measure_takes_of_its_own_is_part_of_the_plan() {
+    let text = "blocks = 4\nmeasure = \"soak\"\n[benchmarks]\nsoak = \"168h\"";
+    let needs = Needs::of(&experiment(text), None, WANTED, None);
+    let trials = f64::from(needs.planned_blocks) * needs.trials_per_block as f64;
+    assert!(needs.planned_seconds() >= trials * 168.0 * 3600.0, "{}", needs.planned_seconds());
+}
+
 #[test]
 fn what_a_campaign_does_not_prove_of_itself_is_said_with_the_reason() {
     let said =

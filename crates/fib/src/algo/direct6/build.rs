@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
+use super::layout::GAP_WORDS;
 use super::line::{self, Below};
 use super::{KEY_BITS, LARGE_BYTES, PAGES, SHARED, SHIFT_BITS, SHIFT_MASK, Tables};
 use crate::algo::slab::{Full, Slab};
@@ -15,8 +16,8 @@ use crate::rib::Rib;
 use crate::simd::records::Records;
 
 pub(super) const PAGE_SHIFT: u32 = 112;
-/// First word handed out: offset 0 stands for nothing.
-const FIRST_WORD: usize = 64;
+/// First word handed out: offset 0 stands for nothing, and what lies there are the bits of pages without gaps.
+const FIRST_WORD: usize = GAP_WORDS;
 /// What entries can reach: 512 MiB.
 pub(super) const MAX_WORDS: usize = 1 << 26;
 
@@ -215,7 +216,7 @@ impl Builder {
         Ok(self.entry(first as usize))
     }
 
-    fn shared_node(&mut self, nexthop: u32) -> Result<u32, Full> {
+    pub(super) fn shared_node(&mut self, nexthop: u32) -> Result<u32, Full> {
         Ok(self.shared(nexthop)? << SHIFT_BITS | KEY_BITS)
     }
 

@@ -2,7 +2,7 @@
 //! touches.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Release;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::build::{Builder, MAX_WORDS, PAGE_SHIFT, bits_of, first_of, page_bits};
 use super::{KEY_BITS, MORE, Shared};
@@ -148,17 +148,20 @@ impl Builder {
             _ => self.sparse_page(spans)?,
         };
         self.page_entries += entries_of(new);
+        let first_look = match spans {
+            [(_, nexthop)] => *nexthop,
+            _ => self.gaps(new)?,
+        };
         if new != old {
             // Some lookups take the first look, others do not. It is taken away before the page
             // changes, and comes back after it: so nobody meets the old answer after the new one.
             let whole = &self.tables.whole.region().halves()[page];
-            whole.store(MORE, Release);
+            let old_whole = whole.swap(MORE, Release);
             self.tables.top.region().halves()[page].store(new, Release);
             #[cfg(test)]
             super::tests::a_page_has_changed();
-            if let [(_, nexthop)] = spans {
-                whole.store(*nexthop, Release);
-            }
+            whole.store(first_look, Release);
+            self.retire_gaps(old_whole);
             self.retire_page(old);
         }
         Ok(())
@@ -175,13 +178,19 @@ impl Builder {
         let bits = bits_of(table);
         let block = |addr: u128| (addr >> (PAGE_SHIFT - bits)) as u64;
         let blocks = block(within.addr())..=block(within.last_addr());
+        let in_page = |block: u64| block as usize & ((1 << bits) - 1);
+        let changed = in_page(*blocks.start())..=in_page(*blocks.end());
+        let whole = self.tables.whole.region().halves()[page].load(Relaxed);
+        self.close_gaps(whole, changed.clone());
         let mut result = Ok(());
         spans::by_block(spans, PAGE_SHIFT - bits, blocks, |block, part| {
-            let index = first_of(table) + (block as usize & ((1 << bits) - 1));
+            let index = first_of(table) + in_page(block);
             match self.node(part, 2) {
                 Ok(node) => {
                     let slot = &self.tables.records.region().halves()[index];
                     let old = slot.swap(node, Release);
+                    #[cfg(test)]
+                    super::tests::a_page_has_changed();
                     if old != node {
                         self.retire_node(old);
                     }
@@ -189,6 +198,7 @@ impl Builder {
                 Err(full) => result = Err(full),
             }
         });
-        result
+        result?;
+        self.open_gaps(whole, table, changed)
     }
 }

@@ -1,20 +1,20 @@
 //! The addresses of a batch whose lines are deep: finished together, level by level.
 
 use super::line;
-use super::{CHUNK, DEEP, LINE_OFFSET, Reader, key};
+use super::{DEEP, LINE_OFFSET, Reader, key};
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 
 impl<const WIDE: bool> Reader<'_, WIDE> {
     /// Answers the lookups whose line is deep, level by level.
     #[inline(always)]
-    pub(super) fn finish<C: Count>(
+    pub(super) fn finish<C: Count, const N: usize>(
         self,
-        mut deep: Lanes,
+        mut deep: Lanes<N>,
         addrs: &[u128],
         answers: &mut [NexthopId],
     ) {
-        let (mut below, mut lists) = (Lanes::new(), Lanes::new());
+        let (mut below, mut lists) = (Lanes::<N>::new(), Lanes::<N>::new());
         while deep.count > 0 {
             (below.count, lists.count) = (0, 0);
             for (at, line, level) in deep.iter() {
@@ -51,37 +51,37 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
     }
 }
 
-/// Addresses of a chunk that need more: their places, a line or table, and the level of its key.
-pub(super) struct Lanes {
-    at: [u8; CHUNK],
-    entry: [u32; CHUNK],
-    level: [u8; CHUNK],
+/// Those of `N` addresses that need more: their places, a line or table, and the level of its key.
+pub(super) struct Lanes<const N: usize> {
+    at: [u8; N],
+    entry: [u32; N],
+    level: [u8; N],
     pub(super) count: usize,
 }
 
-impl Lanes {
+impl<const N: usize> Lanes<N> {
     #[inline(always)]
     pub(super) fn new() -> Self {
-        Self { at: [0; CHUNK], entry: [0; CHUNK], level: [0; CHUNK], count: 0 }
+        Self { at: [0; N], entry: [0; N], level: [0; N], count: 0 }
     }
 
     /// Adds an address if `counts`; without a branch, as nobody can predict that.
     #[inline(always)]
     pub(super) fn push(&mut self, at: usize, entry: u32, level: u32, counts: bool) {
-        let i = self.count % CHUNK;
+        let i = self.count % N;
         (self.at[i], self.entry[i], self.level[i]) = (at as u8, entry, level as u8);
         self.count += usize::from(counts);
     }
 
     #[inline(always)]
     fn get(&self, i: usize) -> (usize, u32, u32) {
-        let i = i % CHUNK;
+        let i = i % N;
         (usize::from(self.at[i]), self.entry[i], u32::from(self.level[i]))
     }
 
     #[inline(always)]
     fn set(&mut self, i: usize, entry: u32) {
-        self.entry[i % CHUNK] = entry;
+        self.entry[i % N] = entry;
     }
 
     #[inline(always)]

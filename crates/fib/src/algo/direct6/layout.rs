@@ -2,7 +2,8 @@
 
 pub(super) const PAGES: usize = 1 << 16;
 
-/// An entry of `whole` that is no nexthop: the /16 has more than one.
+/// The bit of an entry of `whole` that is no nexthop: the /16 has more than one. The others say where the
+/// gaps of its page are, in words.
 pub(super) const MORE: u32 = 1 << 31;
 
 /// An entry of `top` and of a page: where a table of entries starts, in 32-bit numbers (27 bits), and
@@ -10,6 +11,12 @@ pub(super) const MORE: u32 = 1 << 31;
 pub(super) const SHIFT_BITS: u32 = 5;
 
 pub(super) const SHIFT_MASK: u32 = (1 << SHIFT_BITS) - 1;
+
+/// Entries of a page that share a bit of its gaps, as bits of their number.
+pub(super) const GROUP_BITS: u32 = 3;
+
+/// Words of the bits of a page.
+pub(super) const GAP_WORDS: usize = 1 << (KEY_BITS - GROUP_BITS) >> 6;
 
 /// A shift that leaves nothing of a key: tables of one entry.
 pub(super) const KEY_BITS: u32 = 16;
@@ -32,7 +39,9 @@ pub(super) const LINE_KEY: u32 = 2;
 pub(super) const STAGE: usize = 32;
 
 /// Addresses whose deep lines are finished together.
-pub(super) const CHUNK: usize = 8 * STAGE;
+pub(super) const CHUNK: usize = STAGES * STAGE;
+
+pub(super) const STAGES: usize = 2;
 
 /// Up to so many addresses of a stage beyond `whole` are looked up by themselves.
 pub(super) const FEW: u32 = 6;

@@ -12,6 +12,9 @@
 //! nexthop = line.nexthops[number of line.keys <= key(2), less 1]
 //! ```
 //!
+//! Beside each page lies which of it are *gaps*, entries with its usual nexthop, in a few cache lines; batches
+//! of mostly random addresses ask there before they fetch an entry from memory.
+//!
 //! Pages and nodes are as wide as they must be: a page has 2^16 entries only where routes are that
 //! long, a node has one as long as its /32 has at most 16 runs. What is shorter, an empty /16 for
 //! example, is a shared page of one entry, a shared node and a shared line. So there is nothing to
@@ -38,6 +41,7 @@ mod build;
 mod change;
 mod chunk;
 mod deep;
+mod gaps;
 mod layout;
 mod line;
 mod lines;
@@ -48,8 +52,8 @@ mod stages;
 mod tests;
 
 use layout::{
-    CHUNK, DEEP, FEW, KEY_BITS, LARGE_BYTES, LINE_OFFSET, MORE, NEXT_SHIFT, PAGES, SHARED,
-    SHIFT_BITS, SHIFT_MASK, STAGE, key,
+    DEEP, FEW, KEY_BITS, LARGE_BYTES, LINE_OFFSET, MORE, NEXT_SHIFT, PAGES, SHARED, SHIFT_BITS,
+    SHIFT_MASK, STAGE, key,
 };
 use reader::{Reader, Tables};
 use std::sync::Arc;
@@ -88,16 +92,10 @@ impl<const WIDE: bool> Kernel for Batch<'_, WIDE> {
         let reader = tables.reader::<WIDE>();
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, STAGE>(addrs, answers);
-        let chunks = addrs.chunks(CHUNK / STAGE).zip(answers.chunks_mut(CHUNK / STAGE));
-        // Loops, not `for_each`: a closure may end up outside of the code for vector units.
         if tables.is_large.load(Relaxed) {
-            for (addrs, answers) in chunks {
-                reader.chunk::<C, true>(addrs, answers);
-            }
+            reader.stages::<C, true>(addrs, answers);
         } else {
-            for (addrs, answers) in chunks {
-                reader.chunk::<C, false>(addrs, answers);
-            }
+            reader.stages::<C, false>(addrs, answers);
         }
         for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
             *answer = NexthopId(reader.lookup::<C>(addr));
@@ -111,9 +109,9 @@ impl Lookup<Inet6> for Shared {
     fn lookup(&self, addr: u128) -> NexthopId {
         let tables = &*self.0;
         match tables.reader::<false>().whole(addr) {
-            MORE if tables.is_wide => level::run(Below::<true>(tables, addr)),
-            MORE => level::run(Below::<false>(tables, addr)),
-            nexthop => NexthopId(nexthop),
+            nexthop if nexthop & MORE == 0 => NexthopId(nexthop),
+            _ if tables.is_wide => level::run(Below::<true>(tables, addr)),
+            _ => level::run(Below::<false>(tables, addr)),
         }
     }
 

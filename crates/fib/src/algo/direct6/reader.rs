@@ -12,7 +12,7 @@ use crate::simd::records::{Direct, Records, View};
 /// The tables that readers use.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// [`PAGES`] numbers of 32 bits: the nexthop of a whole /16, or [`MORE`].
+    /// [`PAGES`] numbers of 32 bits: the nexthop of a whole /16, or [`MORE`] and its gaps.
     pub(super) whole: Records,
     /// [`PAGES`] numbers of 32 bits: pages.
     pub(super) top: Records,
@@ -54,7 +54,7 @@ impl Tables {
 }
 
 impl<const WIDE: bool> Reader<'_, WIDE> {
-    /// The nexthop of an address's whole /16, or [`MORE`].
+    /// The nexthop of an address's whole /16, or [`MORE`] and where its gaps are.
     #[inline(always)]
     pub(super) fn whole(self, addr: u128) -> u32 {
         self.whole[usize::from(key(addr, 0) as u16)].load(Acquire)
@@ -89,8 +89,8 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
     #[inline(always)]
     pub(super) fn lookup<C: Count>(self, addr: u128) -> u32 {
         match self.whole(addr) {
-            MORE => self.lookup_below::<C>(addr),
-            nexthop => nexthop,
+            nexthop if nexthop & MORE == 0 => nexthop,
+            _ => self.lookup_below::<C>(addr),
         }
     }
 

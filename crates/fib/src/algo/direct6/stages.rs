@@ -1,21 +1,21 @@
 //! Loops over the addresses of a batch.
 
-use super::{CHUNK, FEW, STAGE};
+use super::{FEW, STAGE};
 use crate::nexthop::NexthopId;
 
 /// The stages of a chunk of which more than a [`FEW`] addresses go the fixed path.
-pub(super) struct Stages<'a> {
-    pub(super) more: &'a [u32; CHUNK / STAGE],
-    pub(super) addrs: &'a [[u128; STAGE]],
-    pub(super) answers: &'a mut [[NexthopId; STAGE]],
+pub(super) struct Stages<'a, const STAGES: usize> {
+    pub(super) more: &'a [u32; STAGES],
+    pub(super) addrs: &'a [[u128; STAGE]; STAGES],
+    pub(super) answers: &'a mut [[NexthopId; STAGE]; STAGES],
 }
 
-impl Stages<'_> {
+impl<const STAGES: usize> Stages<'_, STAGES> {
     /// Calls `each` with every address, its number in `at` and its answer.
     #[inline(always)]
     pub(super) fn for_each(
         &mut self,
-        at: &mut [[u32; STAGE]; CHUNK / STAGE],
+        at: &mut [[u32; STAGE]; STAGES],
         mut each: impl FnMut(u128, &mut u32, &mut NexthopId),
     ) {
         let stages = self.addrs.iter().zip(self.answers.iter_mut());

@@ -132,7 +132,7 @@ thread_local! {
     static WATCH: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
 }
 
-/// A page has been replaced, what belongs to it may not.
+/// A page or an entry has been replaced, what belongs to it may not.
 pub(super) fn a_page_has_changed() {
     WATCH.with_borrow_mut(|watch| watch.as_mut().map_or((), |watch| watch()));
 }
@@ -204,4 +204,75 @@ fn wide_lines_and_lists_say_high_numbers_before_and_after_changes() {
     answers_as(&*module.lookup(), &rib, &addrs);
     // As they are when they are built at once.
     answers_as(&*Direct6.build(&rib.dump()).unwrap().lookup(), &rib, &addrs);
+}
+
+/// Addresses of a page in a stage whose others are answered by their whole /16, so that gaps are asked.
+fn in_stages(addrs: &[u128]) -> Vec<u128> {
+    let stage = |few: &[u128]| {
+        let mut stage = [0x3fff << 112; STAGE];
+        // Not where a chunk probes.
+        few.iter().enumerate().for_each(|(i, addr)| stage[1 + i * 5] = *addr);
+        stage
+    };
+    addrs.chunks(FEW as usize).flat_map(stage).collect()
+}
+
+#[test]
+fn gaps_say_what_their_pages_say_before_and_after_changes() {
+    let mut random = Random::new(64);
+    let page = 0x2a00 << 112;
+    let mut rib = Rib::new();
+    rib.set(Prefix::covering(page, 16), NexthopId(3));
+    rib.set(Prefix::covering(page | 0x77 << 96, 32), NexthopId(4));
+    let mut module = Direct6.build(&rib.dump()).unwrap();
+    let mut addrs = vec![page, page | 0x77 << 96, page | 0x70 << 96, page | 0x78 << 96];
+    for step in 0..2000 {
+        let addr = page | u128::from(random.below(1 << 16)) << 96 | 0xffff << 48;
+        let len = [16, 17, 24, 28, 29, 30, 32, 32, 32, 33, 48][random.below(11) as usize];
+        let prefix = Prefix::covering(addr, len);
+        let new = NexthopId([0, 3, 3, 4, 70][random.below(5) as usize]);
+        let old = rib.set(prefix, new);
+        addrs.extend([prefix.addr(), prefix.last_addr(), addr, prefix.last_addr().wrapping_add(1)]);
+        let change = Change { prefix, old, new };
+        let outcome = module.apply(&[change], &rib, &Grace::without_readers());
+        assert!(matches!(outcome, Response::Applied));
+        if step % 50 == 0 || step < 20 {
+            let before = addrs.len().saturating_sub(600);
+            answers_as(&*module.lookup(), &rib, &in_stages(&addrs[before..]));
+        }
+    }
+    answers_as(&*module.lookup(), &rib, &in_stages(&addrs));
+    answers_as(&*Direct6.build(&rib.dump()).unwrap().lookup(), &rib, &in_stages(&addrs));
+}
+
+#[test]
+fn nobody_meets_the_old_answer_in_a_gap_after_the_new_one_in_an_entry() {
+    let page = 0x2a00 << 112;
+    let mut rib = Rib::new();
+    rib.set(Prefix::covering(page, 16), NexthopId(3));
+    rib.set(Prefix::covering(page | 0x77 << 96, 32), NexthopId(4));
+    let mut module = Direct6.build(&rib.dump()).unwrap();
+    let lookup = module.lookup();
+    let addr = page | 0x1234 << 96;
+    let few = in_stages(&[addr]);
+    let seen = Arc::new(AtomicUsize::new(0));
+    // Out of the gap, to another nexthop, and back.
+    for new in [9, 5, 0].map(NexthopId) {
+        let prefix = Prefix::covering(addr, 32);
+        let wanted = if new.is_none() { NexthopId(3) } else { new };
+        let old = rib.set(prefix, new);
+        let (lookup, few, count) = (lookup.clone(), few.clone(), seen.clone());
+        WATCH.set(Some(Box::new(move || {
+            // A single lookup goes through the entry.
+            assert_eq!(lookup.lookup(addr), wanted);
+            let mut answers = [NexthopId::NONE; STAGE];
+            lookup.lookup_batch(&few, &mut answers);
+            assert_eq!(answers[1], wanted);
+            count.fetch_add(1, Relaxed);
+        })));
+        let outcome = module.apply(&[Change { prefix, old, new }], &rib, &Grace::without_readers());
+        assert!(matches!(outcome, Response::Applied));
+        WATCH.set(None);
+    }
+    assert_eq!(seen.load(Relaxed), 3);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fwdlab_results::{Queue, counter};
 
 /// Frames that each queue of a port received, by its number.
-pub(super) type Queues = BTreeMap<u32, u64>;
+pub type Queues = BTreeMap<u32, u64>;
 
 /// How counters of `ethtool -S` are named that count the frames of one queue, around its number: igb,
 /// ixgbe, ice, virtio_net; i40e and iavf; mlx4, mlx5; ena. From these drivers' documentation and sources.
@@ -18,11 +18,11 @@ const FORMS: [(&str, &str); 5] = [
 ];
 
 /// The same as patterns of the shell, wider than what is read.
-pub(super) const PATTERNS: &str =
+pub(crate) const PATTERNS: &str =
     "rx_queue_*_packets:|rx-*.packets:|rx-*.rx_packets:|rx[0-9]*_packets:|queue_*_rx_cnt:";
 
 /// The number of the queue and its frames, of a line `NAME: COUNT`; nothing for another counter.
-pub(super) fn counted(line: &str) -> Option<(u32, u64)> {
+pub(crate) fn counted(line: &str) -> Option<(u32, u64)> {
     let (name, count) = line.split_once(':')?;
     let number = FORMS.iter().find_map(|(before, after)| {
         let digits = name.strip_prefix(before)?.strip_suffix(after)?;
@@ -33,7 +33,7 @@ pub(super) fn counted(line: &str) -> Option<(u32, u64)> {
 }
 
 /// What was added to each queue; nothing where it is not known of every one, or only one is counted.
-pub(super) fn added(before: &Queues, after: &Queues) -> Vec<Queue> {
+pub(crate) fn added(before: &Queues, after: &Queues) -> Vec<Queue> {
     let more = after.iter().map(|(number, now)| {
         let frames = counter::added(*before.get(number)?, *now)?;
         Some(Queue { name: format!("queue {number}"), frames })

@@ -1,0 +1,19 @@
+//! What hosts count and how they are set, asked by scripts of POSIX sh and read from their answers. Who runs the
+//! scripts there is another's business.
+
+#![forbid(unsafe_code)]
+
+pub mod netstat;
+pub mod proc;
+mod queues;
+mod reading;
+pub mod settings;
+mod sums;
+mod work;
+
+pub use queues::Queues;
+pub use reading::{Broken, Change, PortReading, Reading, added, change};
+pub use work::{Moment, Span, Work};
+
+#[cfg(test)]
+mod tests;
