@@ -27,6 +27,7 @@ pub(crate) fn facts(around: &Surroundings<'_>) -> Facts {
             add_block(around, &mut facts, part, *block);
         }
     }
+    add_headings(around, &mut facts);
     name_topics(&mut facts);
     part_by_topics(&mut facts);
     facts.has_other =
@@ -130,6 +131,46 @@ fn add_block(around: &Surroundings<'_>, facts: &mut Facts, part: usize, block: u
     }
 }
 
+/// What the heading of a block says of it: "Chelsio T520, IPv4" names the card; and a label such as `cxl4` names
+/// `cxl`.
+fn add_headings(around: &Surroundings<'_>, facts: &mut Facts) {
+    const LIGHT: [&str; 8] = ["with", "and", "the", "of", "on", "for", "result", "test"];
+    let heading = |block: usize| -> BTreeSet<String> {
+        let Some(block) = around.page.blocks.get(block) else { return BTreeSet::new() };
+        let is_heading = |i: &&Item| i.kind == ItemKind::Heading && i.line < block.first_line;
+        let Some(item) = around.page.items.iter().rfind(is_heading) else { return BTreeSet::new() };
+        let words: Vec<&str> =
+            item.text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+        let is_denied =
+            |at: usize| at > 0 && matches!(words[at - 1], "no" | "No" | "without" | "Without");
+        let kept = (0..words.len()).filter(|at| !is_denied(*at) && words[*at].len() > 1);
+        kept.map(|at| words[at].to_lowercase())
+            .filter(|w| {
+                family_word(w).is_none()
+                    && !LIGHT.contains(&w.as_str())
+                    && w != "no"
+                    && w != "without"
+            })
+            .collect()
+    };
+    let blocks: BTreeSet<usize> = facts.cells.iter().map(|cell| cell.block).collect();
+    let headings: BTreeMap<usize, BTreeSet<String>> =
+        blocks.iter().map(|block| (*block, heading(*block))).collect();
+    // a heading of one block each is its own sentence, and names nothing that others could share
+    let is_short = headings.values().all(|words| words.len() <= 5);
+    for cell in &mut facts.cells {
+        let stems = cell.topics.iter().map(|word| {
+            let stem =
+                word.strip_suffix(['4', '6']).filter(|stem| stem.chars().all(char::is_alphabetic));
+            stem.filter(|stem| stem.len() > 1).unwrap_or(word).to_owned()
+        });
+        cell.topics = stems.collect();
+        if let Some(words) = headings.get(&cell.block).filter(|_| is_short) {
+            cell.topics.extend(words.iter().cloned());
+        }
+    }
+}
+
 /// What all blocks share names none of them, and what tells sets apart names no block.
 fn name_topics(facts: &mut Facts) {
     let all = facts.cells.iter().map(|cell| cell.topics.clone()).reduce(|a, b| &a & &b);
@@ -161,5 +202,9 @@ fn part_by_topics(facts: &mut Facts) {
         cell.part = topics.iter().position(|own| *own == cell.topics).unwrap_or(0);
         cell.topics.clear();
     }
-    facts.is_of_topics = true;
+    let of_firewalls = |part: &Part| {
+        let has = |name: &&str| part.names.contains(*name);
+        part.names.is_empty() || ["pf", "ipfw", "ipf", "nftables", "forwarding"].iter().any(has)
+    };
+    facts.is_of_topics = facts.parts.iter().any(of_firewalls);
 }

@@ -133,7 +133,8 @@ impl Known {
             && item.kind != ItemKind::Heading
             && Doubt::of(text, "") != Some(Doubt::Silent)
             && !is_of_others(text)
-            && !quotes_earlier(text)
+            // "before" is a state of the page's sets as often as another page
+            && !quotes_earlier(&text.replace("before", ""))
             && !of_another_machine(around, item, clause)
             && !is_of_none(around, item, clause)
             && !names_stranger(around, item, text)

@@ -285,6 +285,10 @@ fn group(facts: &Facts, tokens: &[Token], at: usize) -> Option<Whom> {
     let text = |k: usize| tokens.get(at + k).map_or("", |t| t.text.as_str());
     let is_thing = |word: &str| {
         is_machine(word)
+            || !facts.is_of_topics
+                && (word.starts_with("card")
+                    || word.starts_with("nic")
+                    || word.starts_with("adapter"))
             || facts.is_of_topics && (word.starts_with("firewall") || word.starts_with("case"))
     };
     let noun = (1..=4).map(text).find(|word| is_thing(word) || is_family_noun(word));

@@ -369,7 +369,7 @@ fn quantity(own: &[Token], mentions: &[Mention]) -> Quantity {
             }
             "not" if text(at + 1) == "one" && text(at + 2) == "of" => return Quantity::None,
             "neither" => return Quantity::None,
-            "nowhere" => return Quantity::None,
+            "nowhere" if text(at + 1) != "near" => return Quantity::None,
             "none" if text(at + 1) == "of" => return Quantity::None,
             "no" if matches!(
                 text(at + 1),

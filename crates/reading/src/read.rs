@@ -60,7 +60,11 @@ pub fn read(facts: &Facts, sentence: &str) -> Judged {
         _ => None,
     });
     if let Some(data) = fails {
-        return Judged::Fails(data);
+        // what has several clauses, or holds things against each other, may be read otherwise
+        return match is_plain(facts, &pieces) {
+            true => Judged::Fails(data),
+            false => Judged::Doubtful(data),
+        };
     }
     let doubtful = all.iter().find_map(|truth| match truth {
         Truth::Doubtful(data) => Some(data.clone()),
@@ -71,6 +75,29 @@ pub fn read(facts: &Facts, sentence: &str) -> Judged {
         None if !all.is_empty() && all.iter().all(|truth| *truth == Truth::Holds) => Judged::Holds,
         None => Judged::Open,
     }
+}
+
+/// Whether a sentence makes one claim of one thing, or of each, so that there is but one way to read it. On a page
+/// of one machine and its families it is taken to.
+fn is_plain(facts: &Facts, pieces: &[Piece]) -> bool {
+    const OTHERWISE: &str = "than what instead against compared vs versus over despite though although had nowhere take \
+        already whatever whichever until unless";
+    if facts.parts.len() < 2 {
+        return true;
+    }
+    let says = |piece: &&Piece| !piece.cues.is_empty() || piece.measured().next().is_some();
+    let mut own = pieces.iter().filter(says);
+    let Some(piece) = own.next().filter(|_| own.next().is_none()) else { return false };
+    let many = |wanted: fn(&Whom) -> bool| {
+        let mut all: Vec<&Whom> =
+            piece.mentions.iter().map(|m| &m.whom).filter(|w| wanted(w)).collect();
+        all.dedup();
+        all.len()
+    };
+    piece.tokens.len() <= 18
+        && !piece.has(OTHERWISE)
+        && many(|whom| matches!(whom, Whom::Part(_) | Whom::Parts(_) | Whom::EachPart)) <= 1
+        && many(|whom| matches!(whom, Whom::Family(_) | Whom::EachFamily)) <= 1
 }
 
 /// What a piece claims.
