@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cpu;
 pub mod netstat;
 pub mod proc;
 mod queues;
@@ -11,6 +12,7 @@ pub mod settings;
 mod sums;
 mod work;
 
+pub use cpu::CpuTime;
 pub use queues::Queues;
 pub use reading::{Broken, Change, PortReading, Reading, added, change};
 pub use work::{Moment, Span, Work};

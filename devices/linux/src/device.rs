@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::iter::repeat;
 use std::sync::Arc;
 
+use fwdlab_counters::CpuTime;
 use fwdlab_device::energy::{Meter, Powercap};
 use fwdlab_device::pulse::Pulse;
 use fwdlab_device::turns::{Again, Workers, least, names_absent, possible_cores};
@@ -22,7 +23,6 @@ use crate::attempt;
 use crate::convergence;
 use crate::core;
 use crate::counters::{Change, DeviceCounters, leave_out_own};
-use crate::cpu::CpuTime;
 use crate::embedded::{Embedded, Ended};
 use crate::host;
 use crate::loads;

@@ -16,7 +16,6 @@ mod attempt;
 mod convergence;
 mod core;
 mod counters;
-mod cpu;
 mod device;
 mod doctor;
 mod embedded;

@@ -4,19 +4,22 @@ use std::fs;
 use std::io;
 
 /// Nanoseconds of a tick: /proc/stat counts in USER_HZ, which is 100 for every architecture.
-pub(super) const TICK_NS: u64 = 10_000_000;
+const TICK_NS: u64 = 10_000_000;
 
 /// Ticks of all processors so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct CpuTime {
+pub struct CpuTime {
     total: u64,
     softirq: u64,
     steal: u64,
 }
 
 impl CpuTime {
-    /// Now.
-    pub(super) fn now() -> io::Result<Self> {
+    /// Those of this machine, now.
+    ///
+    /// # Errors
+    /// /proc/stat cannot be read, or is not of this form.
+    pub fn now() -> io::Result<Self> {
         let text = fs::read_to_string("/proc/stat")?;
         Self::parse(&text).ok_or_else(|| io::Error::other("/proc/stat has no line cpu"))
     }
@@ -30,12 +33,12 @@ impl CpuTime {
     }
 
     /// Nanoseconds spent in soft interrupts since then, on all processors.
-    pub(super) fn softirq_ns_since(&self, before: &Self) -> u64 {
+    pub fn softirq_ns_since(&self, before: &Self) -> u64 {
         self.softirq.saturating_sub(before.softirq) * TICK_NS
     }
 
     /// Share of all time since then that a hypervisor took away, 0 to 1.
-    pub(super) fn steal_since(&self, before: &Self) -> Option<f64> {
+    pub fn steal_since(&self, before: &Self) -> Option<f64> {
         let total = self.total.checked_sub(before.total).filter(|&ticks| ticks > 0)?;
         Some(self.steal.saturating_sub(before.steal) as f64 / total as f64)
     }
