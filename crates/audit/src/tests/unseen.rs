@@ -479,7 +479,8 @@ fn twelfth_page() {
 }
 
 /// A page of two cards, told apart by headings and by the names of files, by another: at first sight 9 were found and
-/// 2 called wrong, since nothing said that "the Chelsio" was `cxl4`. Only how pages are read was mended by it.
+/// 2 called wrong, since nothing said that "the Chelsio" was `cxl4`. How pages are read, and how severe a finding is, were
+/// mended by it.
 #[test]
 fn thirteenth_page() {
     let (found, blamed, asked, _) = told_of(include_str!("unseen/thirteenth.txt"));
