@@ -399,7 +399,11 @@ fn a_trial_of_what_the_campaign_does_not_name_is_refused_with_its_line() {
             &["export", "out", "--csv"],
             &["history", "out"],
         ] {
-            let stderr = refused(&lab, command);
+            let stderr = match command[0] {
+                // Of many directories it leaves those out that cannot be read, and says why.
+                "history" => text(&lab.fwdlab(command).stderr),
+                _ => refused(&lab, command),
+            };
             let named = format!("\"a/../../b\" is no {key} of the campaign");
             assert!(stderr.contains(&named) && !stderr.contains("bug"), "{command:?}: {stderr}");
             assert!(stderr.contains("trials.jsonl:2: "), "{command:?}: {stderr}");
