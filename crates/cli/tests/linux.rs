@@ -124,7 +124,6 @@ fn a_variant_that_cannot_be_set_up_stops_the_run_at_its_line() {
         ("routes = \"none.txt\"", "routes: cannot"),
         ("nftables = \"none.nft\"", "name a file beside the experiment"),
         ("nftables = \"table inet t { include 'secret'; }\"", "the word \"include\""),
-        ("rps = \"ffff00000000\"", "it names processors that are not there"),
         ("\"net.ipv4.ip_forward\" = \"0\"", "net.ipv4.ip_forward, or the routes"),
         ("\"net.core.rmem_max\" = \"1000000\"", "a network namespace can only read this sysctl"),
         ("\"net.ipv4.no_such\" = \"1\"", "no such sysctl"),
@@ -141,6 +140,13 @@ fn a_variant_that_cannot_be_set_up_stops_the_run_at_its_line() {
         assert!(said.contains(place) && said.contains(words), "{set}: {said}");
         assert!(!dir.path().join("out").exists(), "{set}: {said}");
     }
+    // That is known before anything is set up.
+    fs::write(dir.path().join("x.toml"), with_setting("rps = \"ffff00000000\"")).expect("writable");
+    let mut run = fwdlab();
+    run.args(["run", "-q", "x.toml", "-o", "out"]).current_dir(dir.path());
+    let said = text(&run.output().expect("it starts").stderr);
+    let words = "x.toml:11: variant b: rps = \"ffff00000000\" names processors that are not there";
+    assert!(said.contains(words), "{said}");
 }
 
 /// A map that asks for a name, as objects do that share it with other programs.

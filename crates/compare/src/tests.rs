@@ -480,7 +480,7 @@ fn allocations_that_begin_are_shown_and_those_that_never_come_are_not() {
     let own = all.groups.iter().find(|group| group.unit == "allocs/op").unwrap();
     assert_eq!(own.judgements[0].verdict.word(), "invalid");
     let text = text(&all, Format::Text);
-    assert!(text.contains("baseline value 0"), "{text}");
+    assert!(text.contains("baseline: value number 1 is 0"), "{text}");
 }
 
 #[test]

@@ -242,7 +242,9 @@ pub(crate) fn role_of(piece: &Piece, own: &Amount) -> Role {
             Role::Ratio
         }
         Unit::Percent | Unit::Fraction
-            if own.is_of && !piece.cues.iter().any(|cue| matches!(cue.say, Say::Moves(_))) =>
+            if own.is_of
+                && !piece.has("lost gone")
+                && !piece.cues.iter().any(|cue| matches!(cue.say, Say::Moves(_))) =>
         {
             Role::Ratio
         }

@@ -229,7 +229,7 @@ fn one(facts: &Facts, piece: &Piece, own: &Amount) -> Option<Truth> {
                     Role::Ratio => {
                         own.unit != Unit::Factor && is_change(facts, piece, own, &scope, sign)
                     }
-                    _ => is_ratio(facts, own, &scope) && own.is_of,
+                    _ => own.is_of && !piece.has("lost gone") && is_ratio(facts, own, &scope),
                 };
             if is_other {
                 return Some(Truth::Open);

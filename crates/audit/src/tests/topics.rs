@@ -49,7 +49,7 @@ const WRONG: &[&str] = &[
     "The biggest loss is for pf.",
     "The regression is bigger with pf than with ipfw.",
     "ipfw drops from 600Kpps to 510Kpps.",
-    "More than 5% of pf performance is lost.",
+    "More than 7% of pf performance is lost.",
     "D999 brings 12% to forwarding.",
     "D999 doubles the ipfw rate.",
     "pf falls by 12%.",
@@ -71,24 +71,25 @@ fn settings_are_told_from_words() {
         let second = block(&[("r1/simple_tx_on.pps", &on), ("r1.D7777/simple_tx_on.pps", &later)]);
         format!("Impact of D7777\n\n{first}\n{second}\n{sentence}\n")
     };
-    let is_wrong = |sentence: &str| {
+    let said = |sentence: &str| -> Vec<Severity> {
         let all = page(&text(sentence)).findings();
-        all.iter().any(|f| f.severity == Severity::Wrong && f.line > 20)
+        all.iter().filter(|f| f.line > 20).map(|f| f.severity).collect()
     };
     for right in [
         "Post-patch, simple_tx=on is the faster of the two.",
         "Pre-patch, simple_tx=off forwarded more than simple_tx=on.",
         "The patch makes simple_tx=on more than twice as fast.",
     ] {
-        assert!(!is_wrong(right), "{right}");
+        assert!(!said(right).contains(&Severity::Wrong), "{right}");
     }
+    // On a page of two settings what makes more than one plain claim is asked about.
     for wrong in [
         "Post-patch, simple_tx=off is the faster of the two.",
         "Pre-patch, simple_tx=on forwarded more than simple_tx=off.",
         "The patch makes simple_tx=on five times as fast.",
         "The patch doubles simple_tx=off.",
     ] {
-        assert!(is_wrong(wrong), "{wrong}");
+        assert!(!said(wrong).is_empty(), "{wrong}");
     }
 }
 

@@ -275,6 +275,8 @@ fn trial(planned: &PlannedTrial) -> fwdlab_results::Trial {
         id: planned.id.clone(),
         block: planned.block,
         order: planned.order,
+        variant: format!("v{}", planned.variant),
+        traffic: format!("t{}", planned.traffic),
         ..examples::trial(0)
     }
 }
