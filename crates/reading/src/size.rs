@@ -219,9 +219,9 @@ fn one(facts: &Facts, piece: &Piece, own: &Amount) -> Option<Truth> {
             // "with the patch, IPv6 is 5.7 % slower": than the other family, it may be
             let is_compared = piece.has("slower faster quicker") && is_apart(facts, own, &scope)
                 || facts.is_of_topics
-                    && piece.has(
-                        "turning loading enabling going adding putting costs cost takes take than",
-                    )
+                    && (piece.has("turning loading enabling going adding putting costs cost takes take")
+                        // That of "more than" is the number's.
+                        || own.soft == Soft::Exact && piece.has("than"))
                     && is_of_a_topic(facts, own, &scope);
             // the same figure in another role: a person has to look
             let is_other = is_compared

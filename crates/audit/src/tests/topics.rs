@@ -49,7 +49,7 @@ const WRONG: &[&str] = &[
     "The biggest loss is for pf.",
     "The regression is bigger with pf than with ipfw.",
     "ipfw drops from 600Kpps to 510Kpps.",
-    "More than 7% of pf performance is lost.",
+    "More than 5% of pf performance is lost.",
     "D999 brings 12% to forwarding.",
     "D999 doubles the ipfw rate.",
     "pf falls by 12%.",
