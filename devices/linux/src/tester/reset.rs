@@ -51,7 +51,7 @@ impl Offering<'_, '_> {
         loop {
             let (reset, share) = self.reset_once(load_pps, each)?;
             // Frames are always lost in it: the gap is what it is about.
-            match self.again.judge(share, 2 * each, false) {
+            match self.again.judge(share.map(of_three), 2 * each, false) {
                 Use::Counts => return Ok(reset),
                 Use::Again => {}
                 Use::Crowded(share) => {
@@ -105,6 +105,13 @@ impl Offering<'_, '_> {
         };
         Ok((reset, share))
     }
+}
+
+/// A share of processors that sender, device and whoever resets it have between them: on two, two thirds are all
+/// that each can count on when nobody else runs.
+fn of_three(share: f64) -> f64 {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    (share * (3.0 / processors as f64).max(1.0)).min(1.0)
 }
 
 /// Looks at what comes; after `each`, begins the network anew.
