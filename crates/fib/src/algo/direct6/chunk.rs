@@ -147,8 +147,11 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
             let flagged = C::high_bits(lines);
             for_each_bit(flagged, |i| deep.push(stage * STAGE + i, lines[i], LINE_KEY, true));
         }
-        if deep.count > 0 {
-            self.finish::<C, N>(deep, addrs.as_flattened(), answers.as_flattened_mut());
+        let all = answers.as_flattened_mut().first_chunk_mut();
+        if deep.count > 0
+            && let (Some(addrs), Some(answers)) = (addrs.as_flattened().first_chunk(), all)
+        {
+            self.finish::<C, N>(deep, addrs, answers);
         }
     }
 }

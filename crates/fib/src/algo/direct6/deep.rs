@@ -11,14 +11,14 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
     pub(super) fn finish<C: Count, const N: usize>(
         self,
         mut deep: Lanes<N>,
-        addrs: &[u128],
-        answers: &mut [NexthopId],
+        addrs: &[u128; N],
+        answers: &mut [NexthopId; N],
     ) {
         let (mut below, mut lists) = (Lanes::<N>::new(), Lanes::<N>::new());
         while deep.count > 0 {
             (below.count, lists.count) = (0, 0);
             for (at, line, level) in deep.iter() {
-                let Some(&addr) = addrs.get(at) else { continue };
+                let addr = addrs[at % N];
                 let count = line::count::<C>(self.records, line, key(addr, level));
                 let table = line::below::<WIDE>(self.records, line, count);
                 let next = line::next_key(line);
@@ -27,24 +27,21 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
             }
             for i in 0..below.count {
                 let (at, table, level) = below.get(i);
-                let Some(&addr) = addrs.get(at) else { continue };
+                let addr = addrs[at % N];
                 let line = self.entry(table, key(addr, level));
                 self.records.prefetch(line & LINE_OFFSET);
                 below.set(i, line);
             }
             for (at, list, _) in lists.iter() {
-                let (Some(&addr), Some(answer)) = (addrs.get(at), answers.get_mut(at)) else {
-                    continue;
-                };
-                *answer = NexthopId(line::in_list::<C, WIDE>(self.records, list, addr as u64));
+                let addr = addrs[at % N];
+                answers[at % N] =
+                    NexthopId(line::in_list::<C, WIDE>(self.records, list, addr as u64));
             }
             deep.count = 0;
             for (at, line, level) in below.iter() {
-                let (Some(&addr), Some(answer)) = (addrs.get(at), answers.get_mut(at)) else {
-                    continue;
-                };
+                let addr = addrs[at % N];
                 let count = line::count::<C>(self.records, line, key(addr, level));
-                *answer = NexthopId(line::nexthop::<WIDE>(self.records, line, count));
+                answers[at % N] = NexthopId(line::nexthop::<WIDE>(self.records, line, count));
                 deep.push(at, line, level, line & DEEP != 0);
             }
         }
