@@ -189,4 +189,19 @@ fn a_campaign_outlives_the_death_of_its_node_and_of_its_slurmd() {
         fwdlab(&["merge", "results/question-node1", "results/question-node2", "-o", "merged"]);
     let said = text(&said);
     assert!(said.contains("2 testbeds") && said.contains("bench-node2"), "{said}");
+
+    // The script that is shipped: one experiment on every testbed, then one page.
+    let shipped = script().with_file_name("slurm-pool.sh");
+    let program = Path::new(env!("CARGO_BIN_EXE_fwdlab")).parent().expect("in a directory");
+    let path = std::env::var("PATH").expect("a search path");
+    let path = format!("PATH={}:{path}", program.display());
+    let whole = pool.path().join("whole");
+    let [shipped, experiment, whole] =
+        [&shipped, &experiment, &whole].map(|path| path.to_str().expect("a path"));
+    let said = pool
+        .rig("run", &["env", &path, "sh", shipped, experiment, dir, whole])
+        .unwrap_or_else(|said| panic!("{said}"));
+    assert!(said.contains("2 testbeds") && said.contains("bench-node1"), "{said}");
+    let page = fs::read_to_string(pool.path().join("whole/question/README.md")).expect("a page");
+    assert!(page.contains("bench-node1") && page.contains("bench-node2"), "{page}");
 }
