@@ -32,7 +32,7 @@ is_kernel() {
 
 # archives DIR: kernel.txz and base.txz by the hashes in MANIFEST
 archives() {
-    local dir=$1 name sum tree
+    local dir=$1 name sum
     command -v makefs >/dev/null || die "makefs is missing: apt-get install makefs"
     for name in kernel base; do
         [ -f "$dir/$name.txz" ] || die "there is no $dir/$name.txz"
@@ -50,7 +50,8 @@ archives() {
         tar -xf "$dir/base.txz" -C "$tree"
     mkdir -p "$tree"/{dev,tmp,var/run,var/db,root}
     is_kernel "$tree/boot/kernel/kernel"
-    makefs -t ffs -o version=2 -b 20% "$out/root.img" "$tree"
+    # UFS1: with version=2 Debian's makefs leaves the superblock where FreeBSD does not look for it.
+    makefs -t ffs -o version=1 -b 20% "$out/root.img" "$tree" >/dev/null
     cp "$tree/boot/kernel/kernel" "$out/kernel"
     mkdir -p "$out/modules"
     find "$tree/boot/kernel" -name '*.ko' -exec cp {} "$out/modules/" \;

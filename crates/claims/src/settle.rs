@@ -242,6 +242,17 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_within_two_per_cent_of_the_testers_own_is_the_testers() {
+        let tester = Measured { generator_pps: Some(1e6), ..Measured::default() };
+        assert_eq!(limited_by(&tester, Some(979_000.0), None), LimitedBy::Device);
+        assert_eq!(limited_by(&tester, Some(981_000.0), None), LimitedBy::Generator);
+        // What was asked for came through: nobody was at a limit.
+        assert_eq!(limited_by(&tester, Some(981_000.0), Some(981_000.0)), LimitedBy::Load);
+        // Of a tester that was not asked alone, nothing is said.
+        assert_eq!(limited_by(&Measured::default(), Some(981_000.0), None), LimitedBy::Device);
+    }
+
+    #[test]
     fn slow_intervals_do_not_count_as_long_as_four_others_remain() {
         let mixed = intervals(&[
             (10, 0.0),

@@ -74,13 +74,14 @@ impl Machines {
         if is_to_probe && !std::mem::take(&mut self.has_come_through) {
             self.probe(&task, &is_stopped)?;
         }
-        let generator_pps = match self.limit_pps {
-            Some(limit) => limit,
+        let generator_pps = match self.limits_pps.get(&request.traffic.name) {
+            Some(&limit) => limit,
             None => {
                 let limit = self.with_generator(|generator, hosts| {
                     generator.limit(hosts, &task, &is_stopped)
                 })?;
-                *self.limit_pps.insert(limit)
+                self.limits_pps.insert(request.traffic.name.clone(), limit);
+                limit
             }
         };
         let before = match std::mem::take(&mut self.may_hold_frames) {

@@ -46,8 +46,9 @@ pub struct Machines {
     pub(super) boot: Option<String>,
     /// The variant for which it was booted.
     pub(super) booted_for: Option<String>,
-    /// What the tester sends without a device, once that was measured.
-    pub(super) limit_pps: Option<Option<f64>>,
+    /// What the tester sends without a device, of each traffic of which that was measured: a port
+    /// carries fewer long frames than short ones.
+    pub(super) limits_pps: BTreeMap<String, Option<f64>>,
 }
 
 impl Machines {
@@ -77,7 +78,7 @@ impl Machines {
             last_reading: None,
             boot: None,
             booted_for: None,
-            limit_pps: None,
+            limits_pps: BTreeMap::new(),
             testbed,
         };
         machines.facts.device.insert("testbed".to_owned(), machines.testbed.name.clone());

@@ -270,6 +270,26 @@ fn nothing_is_sent_to_the_device_while_it_is_measured() {
 }
 
 #[test]
+fn the_testers_own_limit_is_that_of_each_traffic() {
+    let Some(rig) = Rig::up("the tester's own limit", &[]) else { return };
+    let inet = EXPERIMENT.find("[[traffic]]").expect("a traffic");
+    let routes = EXPERIMENT.find("[routes]").expect("routes");
+    let long = EXPERIMENT[inet..routes].replace("\"inet\"", "\"long\"\nframe = 1518");
+    let experiment = format!("{}{long}\n{}", &EXPERIMENT[..routes], &EXPERIMENT[routes..]);
+    rig.assert_finished(&rig.run(&experiment));
+    let limits_of = |traffic: &str| -> Vec<f64> {
+        let trials = rig.records("trial").into_iter();
+        let of = trials.filter(|trial| trial["traffic"] == traffic);
+        of.map(|trial| trial["generator_pps"].as_f64().unwrap_or_else(|| panic!("{trial}")))
+            .collect()
+    };
+    let [short, long] = ["inet", "long"].map(limits_of);
+    // Each was measured once; two measurements never agree to the last digit.
+    assert!(short.len() == 2 && short[0] == short[1] && short[0] > 0.0, "{short:?}");
+    assert!(long.len() == 2 && long[0] == long[1] && long[0] != short[0], "{short:?}, {long:?}");
+}
+
+#[test]
 fn latency_is_taken_by_stamps_with_their_floor_over_a_cable() {
     let Some(rig) = Rig::up("latency by time stamps", &[]) else { return };
     rig.append(

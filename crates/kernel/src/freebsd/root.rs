@@ -29,11 +29,13 @@ mod qcow2 {
 /// So many tables of an image are looked through; each is of 512 MB with the usual clusters.
 const MOST_TABLES: u64 = 256;
 
-/// UFS2 (sys/ufs/ffs/fs.h): where its superblock lies, where in it its length in fragments, the length of
-/// these, and its mark; UFS1 has another mark and an older length.
+/// UFS2 and UFS1 (sys/ufs/ffs/fs.h): where the superblock of each lies, where in it the length of a
+/// fragment, how many there are, and its mark.
 const SUPERBLOCK: u64 = 65_536;
+const SUPERBLOCK1: u64 = 8_192;
 const FRAGMENT: Range<usize> = 52..56;
 const FRAGMENTS: Range<usize> = 1080..1088;
+const FRAGMENTS1: Range<usize> = 36..40;
 const MARK: Range<usize> = 1372..1376;
 const UFS2: u64 = 0x1954_0119;
 const UFS1: u64 = 0x0001_1954;
@@ -60,6 +62,11 @@ pub fn check(path: &Path) -> Result<(), KernelError> {
             format!("is cut short: it has {is} bytes of {wanted} or more")
         }
         Some(_) => return Ok(()),
+        None if image.mark_at(SUPERBLOCK1) == Some(UFS2) => {
+            "has a UFS2 whose superblock lies where that of UFS1 does, which FreeBSD does not mount \
+             (Debian's makefs makes such with -o version=2; -o version=1 is right)"
+                .to_owned()
+        }
         None => {
             "is neither a qcow2 image nor a raw disk with UFS or a table of partitions".to_owned()
         }
@@ -101,12 +108,18 @@ impl Image {
     }
 
     fn of_ufs(&self) -> Option<u64> {
-        let block = self.at(SUPERBLOCK, MARK.end);
-        match little(&block, MARK)? {
-            UFS2 => little(&block, FRAGMENTS)?.checked_mul(little(&block, FRAGMENT)?),
-            UFS1 => Some(SUPERBLOCK),
-            _ => None,
-        }
+        let (place, length) = match (self.mark_at(SUPERBLOCK), self.mark_at(SUPERBLOCK1)) {
+            (Some(UFS2), _) => (SUPERBLOCK, FRAGMENTS),
+            (_, Some(UFS1)) => (SUPERBLOCK1, FRAGMENTS1),
+            _ => return None,
+        };
+        let block = self.at(place, MARK.end);
+        little(&block, length)?.checked_mul(little(&block, FRAGMENT)?)
+    }
+
+    /// What stands where a superblock that lies there would have its mark.
+    fn mark_at(&self, place: u64) -> Option<u64> {
+        little(&self.at(place, MARK.end), MARK)
     }
 
     fn of_partitions(&self, start: &[u8]) -> Option<u64> {
@@ -188,18 +201,34 @@ mod tests {
             assert!(cut.contains(&format!("cut short: it has {length} bytes")), "{length}: {cut}");
             assert!(cut.contains("copy it again"), "{cut}");
         }
-        let mut ufs = vec![0; 1 << 18];
-        let at = SUPERBLOCK as usize;
-        ufs[at + MARK.start..at + MARK.end].copy_from_slice(&(UFS2 as u32).to_le_bytes());
-        ufs[at + FRAGMENT.start..at + FRAGMENT.end].copy_from_slice(&4096_u32.to_le_bytes());
-        ufs[at + FRAGMENTS.start..at + FRAGMENTS.end].copy_from_slice(&64_u64.to_le_bytes());
-        assert_eq!(said(&ufs), "a root");
-        assert!(said(&ufs[..200_000]).contains("200000 bytes of 262144"));
         let mut gpt = vec![0; 10 * 512];
         gpt[512..520].copy_from_slice(GPT);
         gpt[512 + GPT_COPY.start] = 9;
         assert_eq!(said(&gpt), "a root");
         assert!(said(&gpt[..5000]).contains("cut short"));
+    }
+
+    /// Of 64 fragments of 4096 bytes.
+    fn ufs(place: u64, mark: u64, length: Range<usize>) -> Vec<u8> {
+        let (mut bytes, at) = (vec![0; 1 << 18], place as usize);
+        let mut put = |range: Range<usize>, value: u64| {
+            let value = &value.to_le_bytes()[..range.len()];
+            bytes[at + range.start..at + range.end].copy_from_slice(value);
+        };
+        put(MARK, mark);
+        put(FRAGMENT, 4096);
+        put(length, 64);
+        bytes
+    }
+
+    #[test]
+    fn both_kinds_of_ufs_are_known_where_freebsd_looks_for_them() {
+        for whole in [ufs(SUPERBLOCK, UFS2, FRAGMENTS), ufs(SUPERBLOCK1, UFS1, FRAGMENTS1)] {
+            assert_eq!(said(&whole), "a root");
+            assert!(said(&whole[..200_000]).contains("200000 bytes of 262144"));
+        }
+        let misplaced = said(&ufs(SUPERBLOCK1, UFS2, FRAGMENTS));
+        assert!(misplaced.contains("-o version=1 is right"), "{misplaced}");
     }
 
     #[test]
