@@ -51,7 +51,7 @@ archives() {
     mkdir -p "$tree"/{dev,tmp,var/run,var/db,root}
     is_kernel "$tree/boot/kernel/kernel"
     # UFS1: with version=2 Debian's makefs leaves the superblock where FreeBSD does not look for it.
-    makefs -t ffs -o version=1 -b 20% "$out/root.img" "$tree" >/dev/null
+    makefs -t ffs -o version=1 -M 32m -b 20% "$out/root.img" "$tree" >/dev/null
     cp "$tree/boot/kernel/kernel" "$out/kernel"
     mkdir -p "$out/modules"
     find "$tree/boot/kernel" -name '*.ko' -exec cp {} "$out/modules/" \;

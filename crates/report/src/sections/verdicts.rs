@@ -129,12 +129,18 @@ fn basis(verdict: &VerdictClaim, claims: &Claims, is_common: bool) -> Option<Str
         let what = if verdict.tick.is_nanosecond() { "time" } else { "instructions" };
         format!("; block by block the {what} per frame changed by {}", signed_percent(percent))
     });
+    // Where nothing was compared there are no trials to count.
+    let bounded = match verdict.trials() {
+        0 => String::new(),
+        all => format!(
+            ": the tester or the load bounded it, alone or together with the device, in {} of {}",
+            verdict.bounded,
+            units::plural(all, "trial")
+        ),
+    };
     Some(format!(
         "device cost, median of all trials, {costs}{time}{method}; the forwarding rate, {rates}{change}, does not \
-         decide: the tester or the load bounded it, alone or together with the device, in {} of \
-         {}",
-        verdict.bounded,
-        units::plural(verdict.trials(), "trial")
+         decide{bounded}"
     ))
 }
 
