@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use fwdlab_results::{BackToBack, Reset, SearchTrial};
+use fwdlab_port::affinity;
+use fwdlab_results::{BackToBack, Benchmark, Reset, SearchTrial};
 
 use super::tests::first_trials_of;
 use super::*;

@@ -6,8 +6,17 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use fwdlab_experiment::Schema;
+use fwdlab_results::Queue;
+use fwdlab_topology::{TopologyError, port_name};
+use fwdlab_xdp::Shared;
+use fwdlab_xdp::device::{self, Input};
 
+use super::figures::{device_share, own_frames, queues, worked_on};
 use super::*;
+use crate::counters::Change;
+use crate::object::Object;
+use crate::settings::Xdp;
+use crate::tester::{Sent, Tester};
 use crate::{BUILTIN_VETH, LINUX};
 
 const TRAFFIC: &str = r#"
@@ -440,14 +449,14 @@ fn a_paced_load_is_sent_at_its_rate_by_every_tester() {
 #[test]
 fn frames_of_the_devices_own_are_told_from_forwarded_ones() {
     // seen by the tester; after the tester had gone; seen before anybody counted
-    assert_eq!(super::own_frames((Some(100), 102), 100, 2), 2);
-    assert_eq!(super::own_frames((Some(100), 101), 100, 0), 1);
-    assert_eq!(super::own_frames((Some(100), 100), 100, 3), 0);
+    assert_eq!(own_frames((Some(100), 102), 100, 2), 2);
+    assert_eq!(own_frames((Some(100), 101), 100, 0), 1);
+    assert_eq!(own_frames((Some(100), 100), 100, 3), 0);
     // lost behind the device, and sent twice: neither is the device's own
-    assert_eq!(super::own_frames((Some(100), 100), 99, 0), 0);
-    assert_eq!(super::own_frames((Some(100), 200), 200, 0), 0);
+    assert_eq!(own_frames((Some(100), 100), 99, 0), 0);
+    assert_eq!(own_frames((Some(100), 200), 200, 0), 0);
     // Nobody counted what came in.
-    assert_eq!(super::own_frames((None, 102), 100, 0), 0);
+    assert_eq!(own_frames((None, 102), 100, 0), 0);
 }
 
 #[test]
@@ -478,7 +487,7 @@ fn frames_for_which_nothing_had_room_do_not_make_the_others_cheaper() {
     let sent = Sent { sent: 800_000, ..none_sent() };
     let of = |packets, xdp| {
         let change = Change { packets, ..Change::default() };
-        super::worked_on(&sent, &change, &LinuxSettings { xdp, ..LinuxSettings::default() })
+        worked_on(&sent, &change, &LinuxSettings { xdp, ..LinuxSettings::default() })
     };
     assert_eq!(of(Some(30_000), Xdp::None), 30_000);
     assert_eq!(of(Some(900_000), Xdp::None), 800_000, "others' packets beside them");
