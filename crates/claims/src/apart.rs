@@ -3,17 +3,15 @@
 //! A device that recovers in 10 us where the other needs 4 ms is better by 39900 %, and one that loses
 //! nothing by any percentage. The rule, for figures that may be next to nothing (bursts, times without loss,
 //! sessions through a full table, what a byte costs beside what it costs past the device): where the estimate, or an end of its interval, is more than
-//! [`MOST_TIMES`] times as much or as little, the difference is said in the figure's unit, from the baseline's
+//! ten times as much or as little ([`Effect::is_far`]), the difference is said in the figure's unit, from the baseline's
 //! median. So is every difference of times that are better when they are shorter: effects are ratios of
 //! speeds, and 13 ms against 64 ms, which is 384 % longer, is a speed less by 79 %. Rates and costs, which are
-//! never next to nothing, stay percentages.
+//! never next to nothing, stay percentages, and ratios (`x12.0`) beyond ten times.
 
 use fwdlab_results::{Measure, Metric, units};
 use fwdlab_stats::{Comparison, Direction, Effect};
 use serde::Serialize;
 
-/// Up to so many times as much a percentage says something.
-const MOST_TIMES: f64 = 10.0;
 /// Beyond so many times as much nobody reads the digits.
 const MOST_READ: f64 = 1_000.0;
 
@@ -52,7 +50,7 @@ impl Apart {
                     | Measure::ByteCost
             )
         );
-        let is_far = || all.iter().any(|effect| effect.ln().abs() > MOST_TIMES.ln());
+        let is_far = || all.into_iter().any(Effect::is_far);
         if baseline.is_empty() || !(is_time(metric) || (may_be_nothing && is_far())) {
             return None;
         }

@@ -89,7 +89,8 @@ fn fault(
             "no frame came back of {sent} sent: check the routes{set}; {dropped}"
         ));
     }
-    if let Some(why) = imbalance(measured).or_else(|| imbalance_of_ways(measured)) {
+    let counts = || imbalance(measured).or_else(|| imbalance_of_ways(measured));
+    if let Some(why) = astray(measured, set).or_else(counts) {
         return Some(why);
     }
     if rate_pps.is_none_or(|rate| rate <= 0.0) {
@@ -129,6 +130,35 @@ pub fn refuted(word: &str, wanted: &str, found: &str) -> Option<String> {
 fn unproven(word: &str, wanted: &str, found: &str) -> String {
     let [wanted, found] = [wanted, found].map(fwdlab_guard::words::one_line);
     format!("{word} was set to {wanted}, but the device answers {found}")
+}
+
+/// Frames of one way that left the device on the side where they had come from: in all, everything adds up.
+fn astray(measured: &Measured, set: &BTreeMap<String, String>) -> Option<String> {
+    let [ahead, back] = &measured.ways[..] else { return None };
+    let sides = ["sources", "destinations"];
+    [(ahead, back, sides), (back, ahead, ["destinations", "sources"])].into_iter().find_map(
+        |(own, other, [from, to])| {
+            let (received, sent) = (own.device_received?, own.device_sent?);
+            let (other_received, other_sent) = (other.device_received?, other.device_sent?);
+            // Neither sent nor dropped, were all that was dropped of this way; where nobody counted that, more
+            // was sent on the other side than had come for it.
+            let strays = match measured.dropped() {
+                Some(dropped) => received.saturating_sub(sent).saturating_sub(dropped),
+                None => other_sent.saturating_sub(other_received),
+            };
+            let strays = strays.min(other_sent.saturating_sub(other.received));
+            let port = if to == sides[0] { 0 } else { 1 };
+            let of_files = if port == 0 { "; the routes of a file all leave by port 1" } else { "" };
+            (!measured.ledger.allows(strays, 0)).then(|| {
+                format!(
+                    "{strays} of {received} frames to the {to} left on the side of the {from} and came back to \
+                     their senders: check the routes to the {to}{}, each of which needs one in [routes] static with \
+                     a gateway near them, or with \"port {port}\"{of_files}",
+                    suspects(set)
+                )
+            })
+        },
+    )
 }
 
 /// Two counts of the same frames that do not agree as exactly as the ledger demands.
@@ -327,6 +357,51 @@ mod tests {
         assert!(why.contains("to the sources") && why.contains("71"), "{why}");
         let within = Measured { ledger: fwdlab_results::Ledger::Within(1), ..astray };
         assert_eq!(imbalance_of_ways(&within), None);
+    }
+
+    /// "The tester received 2415 frames, but the device sent 3439" was all that was said.
+    #[test]
+    fn frames_that_come_back_to_their_senders_are_named_with_what_helps() {
+        let way = |sent, received, device: [u64; 2]| Way {
+            sent,
+            received,
+            device_received: Some(device[0]),
+            device_sent: Some(device[1]),
+            ..Way::default()
+        };
+        let of = |ways: [Way; 2], dropped: Option<u64>| {
+            let measured = Measured {
+                sent: Some(ways.iter().map(|way| way.sent).sum()),
+                received: ways.iter().map(|way| way.received).sum(),
+                device_received: ways.iter().map(|way| way.device_received).sum(),
+                device_sent: ways.iter().map(|way| way.device_sent).sum(),
+                drops: dropped.map(|count| BTreeMap::from([("no-route".to_owned(), count)])),
+                ways: ways.into(),
+                ..Measured::default()
+            };
+            fault(&measured, Some(1.0), &BTreeMap::new())
+        };
+        let all = of([way(2415, 2415, [2415, 3439]), way(1024, 0, [1024, 0])], Some(0));
+        let all = all.expect("a fault");
+        let named =
+            "1024 of 1024 frames to the sources left on the side of the destinations and came back";
+        assert!(all.contains(named) && all.contains("\"port 0\""), "{all}");
+        // Some of them, beside others that were dropped; and where nobody counted drops.
+        let [half, unknown] = [Some(20), None].map(|dropped| {
+            let sent = 30 + 80 - u64::from(dropped.is_some()) * 20;
+            of([way(100, 50, [100, 50]), way(80, 80, [80, sent])], dropped).expect("a fault")
+        });
+        for (said, strays) in [(half, 10), (unknown, 30)] {
+            let named = format!(
+                "{strays} of 100 frames to the destinations left on the side of the sources"
+            );
+            assert!(said.contains(&named) && said.contains("\"port 1\""), "{said}");
+        }
+        // What was dropped is no stray, on whichever way.
+        assert_eq!(of([way(100, 90, [100, 90]), way(80, 80, [80, 80])], Some(10)), None);
+        // Frames that are lost behind the device did not come back to anybody.
+        let lost = of([way(100, 100, [100, 100]), way(80, 70, [80, 80])], Some(0)).expect("lost");
+        assert!(lost.contains("counters disagree"), "{lost}");
     }
 
     #[test]

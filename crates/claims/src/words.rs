@@ -7,7 +7,8 @@ use std::fmt::Write;
 
 use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{
-    Comparison, Confidence, Direction, Subject, Verdict, percent_interval, signed_percent,
+    Comparison, Confidence, Direction, Subject, Verdict, percent_interval, signed_change,
+    signed_percent,
 };
 
 use crate::apart::Apart;
@@ -128,16 +129,13 @@ fn in_its_unit(
     }
 }
 
-/// The change and its interval as they are written: in per cent, or in the unit of the figure where a
+/// The change and its interval as they are written: in per cent, beyond ten times as ratios, or in the unit of the figure where a
 /// percentage would be of next to nothing.
 pub fn change(comparison: &Comparison, apart: Option<&Apart>) -> [String; 2] {
     let interval = comparison.interval95;
     match apart {
         Some(apart) => [apart.change(), apart.interval()],
-        None => [
-            signed_percent(comparison.estimate.percent()),
-            percent_interval(interval.low.percent(), interval.high.percent()),
-        ],
+        None => signed_change(comparison.estimate, [interval.low, interval.high]),
     }
 }
 

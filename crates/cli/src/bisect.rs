@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use fwdlab_campaign::bisect::{BisectError, Header, Journal, bisect, variants};
 use fwdlab_stats::bisect::Terms;
+use fwdlab_stats::far_change;
 
 use crate::{interrupt, output};
 use probe::{Lab, Probe, Stopped};
@@ -67,7 +68,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     };
     let answer = bisect(&mut journal, terms, measure, |own| {
         let name = &names[own.state];
-        fwdlab_guard::say!("{name}: {:+.2} % beside {}", (own.ratio - 1.0) * 100.0, names[0]);
+        let percent = (own.ratio - 1.0) * 100.0;
+        let change = far_change(percent).unwrap_or_else(|| format!("{percent:+.2} %"));
+        fwdlab_guard::say!("{name}: {change} beside {}", names[0]);
     });
     let answer = match answer {
         Err(error) if error.is::<Stopped>() => {

@@ -93,15 +93,26 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         }
         None => needs,
     };
+    let spread = kind.and_then(|kind| kind.repeatability(&experiment));
+    let needs = match &spread {
+        Some(spread) => needs.with_repeatability(&experiment, spread),
+        None => needs,
+    };
     match &earlier {
         Some(results) if needs.is_measured() => {
             fwdlab_guard::say!("spread taken from {}", results.dir.display());
             doubts(results);
         }
-        _ => fwdlab_guard::say!(
-            "no earlier results with two blocks: the spread is that of published runs; \
-             --pilot 3 runs three blocks first, to plan for this machine"
-        ),
+        _ => {
+            let (of, what) = match &spread {
+                Some(spread) => (spread.source, "these kernels"),
+                None => ("published runs", "this machine"),
+            };
+            fwdlab_guard::say!(
+                "no earlier results with two blocks: the spread is that of {of}; --pilot 3 runs three \
+                 blocks first, to plan for {what}"
+            );
+        }
     }
     let text = match arguments.format {
         Format::Text => text(&needs),

@@ -58,7 +58,8 @@ fn a_change_from_next_to_nothing_has_no_more_digits_than_anybody_reads() {
     let a = write(&dir, "a", "0.0001\n0.0001\n0.00012\n0.0001\n0.00011\n");
     let b = write(&dir, "b", "4\n4.1\n4.2\n3.9\n4.05\n");
     let text = text(&compared(&options(&[&a, &b])), Format::Text);
-    assert!(text.contains("  above +100000 % [above +100000 %, above +100000 %]\n"), "{text}");
+    assert!(text.contains("  above x1000 [above x1000, above x1000]\n"), "{text}");
+    assert!(text.contains("by a factor of above 1000 [above 1000, above 1000]"), "{text}");
 }
 
 #[test]

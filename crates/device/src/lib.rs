@@ -34,6 +34,15 @@ use energy::Powercap;
 pub use error::{Breakdown, DeviceError, Fault};
 pub use finding::DoctorFinding;
 
+/// How far trials of one variant lie apart on a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repeatability {
+    /// Coefficients of variation, as ratios, each with what it was seen of.
+    pub of: Vec<(&'static str, f64)>,
+    /// What they are, and where they stand.
+    pub source: &'static str,
+}
+
 /// A device before it runs.
 pub trait Kind: Schema {
     /// What it is, for the campaign's record and the report.
@@ -56,6 +65,12 @@ pub trait Kind: Schema {
     /// Seconds that a trial of `experiment` takes on a machine with nothing else to do, and what more than
     /// its traffic is in them, such as "a boot"; nothing where the traffic is nearly all.
     fn trial_seconds(&self, _: &Experiment) -> Option<(f64, &'static str)> {
+        None
+    }
+
+    /// How far trials of one variant lie apart, where that is known beforehand and the machine changes
+    /// nothing; nothing where only the machine can tell.
+    fn repeatability(&self, _: &Experiment) -> Option<Repeatability> {
         None
     }
 

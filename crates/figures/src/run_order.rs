@@ -5,6 +5,7 @@ use crate::canvas::{Anchor, Canvas, Point, TrialMark, at};
 use crate::scale::{Scale, decimals, step, thinned, ticks};
 use crate::{ARROW, Chart, Room, Series, TrafficSeries, caption, legend};
 use fwdlab_results::Metric;
+use fwdlab_stats::far_change;
 
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 24.0;
@@ -98,7 +99,8 @@ fn draw_panel(canvas: &mut Canvas, chart: &Chart, one: &TrafficSeries, (x, top):
         let class = format!("f{}", series.colour);
         for dot in &series.dots {
             let Some(value) = series.deviation(dot.value) else { continue };
-            let hover = format!("{}, {value:+.2} % from its median", dot.hover);
+            let deviation = far_change(value).unwrap_or_else(|| format!("{value:+.2} %"));
+            let hover = format!("{}, {deviation} from its median", dot.hover);
             let mark = TrialMark { id: &dot.trial, hover: &hover, radius: 3.8 };
             let place = at(x.place(f64::from(dot.order)), y.place(value.clamp(low, high)));
             canvas.mark(&class, series.colour, place, &mark);
@@ -120,7 +122,7 @@ fn draw_arrow(canvas: &mut Canvas, end: Point, deviation: f64, x: &Scale) {
         let tip = at(end.x, end.y - back);
         canvas.line("whisker", tip, at(end.x + side, tip.y + 0.6 * back));
     }
-    let figure = format!("{deviation:+.0} %");
+    let figure = far_change(deviation).unwrap_or_else(|| format!("{deviation:+.0} %"));
     let has_room = end.x + FIGURE < x.place(x.range().1);
     let (anchor, aside) = if has_room { (Anchor::Start, 9.0) } else { (Anchor::End, -9.0) };
     canvas.text("halo strong", anchor, at(end.x + aside, end.y + 4.0), &figure);

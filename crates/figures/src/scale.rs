@@ -1,5 +1,7 @@
 //! From values to places on the page, and where the ticks go.
 
+use fwdlab_stats::Effect;
+
 /// A linear map from a range of values to a range of px.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
@@ -78,9 +80,12 @@ impl Ratios {
         values.sort_by(|a, b| Self::logarithm(*a).abs().total_cmp(&Self::logarithm(*b).abs()));
         let digits = decimals(self.step(from, to, apart)).min(3);
         let label = |value: f64| {
-            // Close to a loss of everything each digit counts.
-            let more = (-(1.0 + value / 100.0).log10()).floor() - 1.0;
-            let digits = if more > 0.0 { more as usize } else { digits };
+            let ratio = 1.0 + value / 100.0;
+            // As in sentences: beyond ten times it is a ratio. Marks are 1, 2 or 5 times a power of ten there.
+            if Effect::from_ratio(ratio).is_far() {
+                let digits = (-ratio.log10() - 1e-9).ceil().max(0.0) as usize;
+                return format!("x{ratio:.digits$}");
+            }
             let sign = if value > 0.0 { "+" } else { "" };
             format!("{sign}{:.digits$} %", value + 0.0)
         };
@@ -167,6 +172,7 @@ mod tests {
     fn labels_of_ratios_keep_apart_and_begin_at_no_change() {
         for reach in [0.001, 0.02, 0.3, 1.0, 5.0, 15.0] {
             let x = Ratios::new((-reach, reach), (0.0, 360.0));
+            assert!(x.ticks(0.0).iter().all(|(_, text)| text.len() < 12), "{:?}", x.ticks(0.0));
             let labels = thinned(x.ticks(62.0), 62.0, |(value, _)| x.place(*value));
             assert!(labels.len() >= 3, "{reach}: {labels:?}");
             assert!(

@@ -36,19 +36,56 @@ impl Effect {
     pub fn percent(self) -> f64 {
         (self.0 - 1.0) * 100.0
     }
+
+    /// From a change in per cent; -100 and less end at the least ratio.
+    fn from_percent(percent: f64) -> Self {
+        Self((1.0 + percent / 100.0).max(LEAST_RATIO))
+    }
+
+    /// Whether it is more than ten times as fast or as slow: a percentage says nothing then (+78900 % is
+    /// 790 times as much, and so near -100 % nobody sees a difference of ten times).
+    pub fn is_far(self) -> bool {
+        self.ln().abs() > MOST_TIMES.ln()
+    }
+
+    /// The other way round: how many times as slow.
+    pub(crate) fn turned(self) -> Self {
+        Self(1.0 / self.0)
+    }
 }
 
 /// A change in per cent with a sign, as wide as it is precise: `+1.75 %`, `-17.5 %`, `+120 %`; `0.00 %`
-/// where its digits carry no sign.
+/// where its digits carry no sign; `x790` or `x0.0500` beyond ten times ([`Effect::is_far`]).
 pub fn signed_percent(percent: f64) -> String {
-    shown(percent, true)
+    far_change(percent).unwrap_or_else(|| shown(percent, true))
+}
+
+/// A change in per cent as the ratio that it is, `x790`, where it is beyond ten times ([`Effect::is_far`]).
+pub fn far_change(percent: f64) -> Option<String> {
+    let effect = Effect::from_percent(percent);
+    effect.is_far().then(|| times(effect))
+}
+
+/// A change and its interval, both in per cent or, where one of the three is more than ten times as fast
+/// or slow, both as ratios: `x0.120` and `[x0.001, x15.0]`.
+pub fn signed_change(estimate: Effect, [low, high]: [Effect; 2]) -> [String; 2] {
+    if [estimate, low, high].into_iter().any(Effect::is_far) {
+        return [times(estimate), format!("[{}, {}]", times(low), times(high))];
+    }
+    let [estimate, low, high] = [estimate, low, high].map(Effect::percent);
+    [signed_percent(estimate), percent_interval(low, high)]
 }
 
 /// An interval of changes in per cent: `[+16.7 %, +18.2 %]`. An end that is not 0 never looks like
 /// 0, which would say whether "no change" lies inside: `[above 0 %, +0.48 %]`. Where both ends look like
 /// it and 0 lies between them, they are written so: "from below 0 to above 0" may be anything. Where
-/// both lie on one side of 0, the far one is rounded away from it: `[-0.01 %, below 0 %]`.
+/// both lie on one side of 0, the far one is rounded away from it: `[-0.01 %, below 0 %]`. Where an end
+/// is more than ten times as fast or slow, both are ratios: `[below x0.001, x121]`.
 pub fn percent_interval(low: f64, high: f64) -> String {
+    let both = [low, high].map(Effect::from_percent);
+    if both.into_iter().any(Effect::is_far) {
+        return format!("[{}, {}]", times(both[0]), times(both[1]));
+    }
     let holds_nothing = low <= 0.0 && high >= 0.0;
     if holds_nothing && [low, high].iter().all(|value| shown(*value, true) == NOTHING) {
         return format!("[{NOTHING}, {NOTHING}]");
@@ -65,6 +102,57 @@ pub(crate) fn ends([low, high]: [f64; 2], is_change: bool) -> [String; 2] {
     };
     let far = if low < 0.0 { [outward(low, high), high] } else { [low, outward(high, low)] };
     far.map(|own| end(own, is_change))
+}
+
+/// A ratio for people: `x12.3`, `x0.0500`, `above x1000`; one that is not 1 never looks like it.
+fn times(effect: Effect) -> String {
+    format!("{}x{}", beyond(effect), digits(effect))
+}
+
+/// A proven ratio and its interval in a sentence: `a factor of 790 [650, 900]`, or what `named` says
+/// behind it. Where no digit shown leaves anything open: `a factor of exactly 790`.
+pub(crate) fn factor(estimate: Effect, ends: [Effect; 2], named: &str) -> String {
+    let show = |effect| format!("{}{}", beyond(effect), digits(effect));
+    let (estimate, [low, high]) = (show(estimate), ends.map(show));
+    if low == estimate && high == estimate && !estimate.contains(' ') {
+        return format!("a factor of exactly {estimate}");
+    }
+    format!("a factor of {estimate} [{low}, {high}]{named}")
+}
+
+/// What stands before a ratio whose digits do not say which side of it is meant.
+fn beyond(effect: Effect) -> &'static str {
+    let ratio = effect.0;
+    let is_like_one = ratio != 1.0 && three_digits(ratio) == "1.00";
+    match ratio {
+        _ if is_like_one && ratio > 1.0 => "above ",
+        _ if is_like_one => "below ",
+        _ if ratio > MOST_READ => "above ",
+        _ if ratio < 1.0 / MOST_READ => "below ",
+        _ => "",
+    }
+}
+
+fn digits(effect: Effect) -> String {
+    match effect.0 {
+        large if large > MOST_READ => format!("{MOST_READ}"),
+        small if small < 1.0 / MOST_READ => format!("{}", 1.0 / MOST_READ),
+        ratio => match three_digits(ratio) {
+            one if one == "1.00" => "1".to_owned(),
+            text => text,
+        },
+    }
+}
+
+fn three_digits(ratio: f64) -> String {
+    match ratio {
+        large if large >= 99.95 => format!("{large:.0}"),
+        large if large >= 9.995 => format!("{large:.1}"),
+        middle if middle >= 0.9995 => format!("{middle:.2}"),
+        small if small >= 0.09995 => format!("{small:.3}"),
+        small if small >= 0.009_995 => format!("{small:.4}"),
+        small => format!("{small:.5}"),
+    }
 }
 
 /// A percentage for people: two decimals below 10, one below 100, none above.
@@ -88,17 +176,18 @@ const NOTHING: &str = "0.00 %";
 /// The smallest percentage that does not.
 const LEAST_PERCENT: f64 = 0.01;
 
-/// From here on nobody reads the digits of a percentage.
-const MOST_PERCENT: f64 = 100_000.0;
+/// Up to so many times as much or as little a percentage says something.
+const MOST_TIMES: f64 = 10.0;
+
+/// Beyond so many times as much or as little nobody reads the digits.
+const MOST_READ: f64 = 1_000.0;
 
 fn shown(value: f64, is_change: bool) -> String {
     let plus = if is_change && value > 0.0 { "+" } else { "" };
     let text = match value.abs() {
         size if size < 9.995 => format!("{plus}{value:.2} %"),
         size if size < 99.95 => format!("{plus}{value:.1} %"),
-        size if size < MOST_PERCENT => format!("{plus}{value:.0} %"),
-        _ if value > 0.0 => format!("above {plus}{MOST_PERCENT:.0} %"),
-        _ => format!("below -{MOST_PERCENT:.0} %"),
+        _ => format!("{plus}{value:.0} %"),
     };
     // "+0.00 %" and "-0.00 %" name a direction that their digits do not carry
     if text.ends_with(NOTHING) && text.len() <= NOTHING.len() + 1 {
@@ -120,7 +209,7 @@ mod tests {
         assert_eq!(signed_percent(-10.0), "-10.0 %");
         assert_eq!(signed_percent(120.4), "+120 %");
         assert_eq!([0.0, 0.004, -0.004].map(signed_percent), ["0.00 %"; 3]);
-        assert_eq!([10.0, -100.0].map(signed_percent), ["+10.0 %", "-100 %"]);
+        assert_eq!([10.0, -80.0].map(signed_percent), ["+10.0 %", "-80.0 %"]);
     }
 
     /// "[+0.00 %, +0.48 %]" may hold "no change" or not: the ends say which.
@@ -137,11 +226,41 @@ mod tests {
         assert_eq!(percent_interval(0.0, 0.0), "[0.00 %, 0.00 %]");
     }
 
-    /// Two runs that agree to the last digit beside two that do not once gave an end of 21 digits.
+    /// Two runs that agree to the last digit beside two that do not once gave an end of 21 digits, and
+    /// +78900 % and [-100 %, +12000 %] are figures that nobody reads.
     #[test]
-    fn no_percentage_has_more_digits_than_anybody_reads() {
-        assert_eq!(percent_interval(-100.0, 3.6e20), "[-100 %, above +100000 %]");
-        assert_eq!(percent(-1e300), "below -100000 %");
-        assert_eq!(percent(f64::INFINITY), "above 100000 %");
+    fn beyond_ten_times_a_change_is_a_ratio() {
+        assert_eq!(signed_percent(78_900.0), "x790");
+        assert_eq!(signed_percent(-95.0), "x0.0500");
+        assert_eq!(signed_percent(899.0), "+899 %");
+        assert_eq!(percent_interval(-100.0, 12_000.0), "[below x0.001, x121]");
+        assert_eq!(percent_interval(-100.0, 3.6e20), "[below x0.001, above x1000]");
+        assert_eq!(percent_interval(-12.0, 1_400.0), "[x0.880, x15.0]");
+        assert_eq!(percent_interval(0.001, 1_400.0), "[above x1, x15.0]");
+        assert_eq!(percent_interval(-95.0, -0.001), "[x0.0500, below x1]");
+        let own = |ratio: [f64; 3]| {
+            let [estimate, low, high] = ratio.map(Effect::from_ratio);
+            signed_change(estimate, [low, high])
+        };
+        assert_eq!(own([1.02, 1.01, 1.03]), ["+2.00 %", "[+1.00 %, +3.00 %]"]);
+        // Both in one way of writing.
+        assert_eq!(own([1.2, 0.12, 12.0]), ["x1.20", "[x0.120, x12.0]"]);
+        assert_eq!(own([1.0, 0.05, 20.0]), ["x1", "[x0.0500, x20.0]"]);
+    }
+
+    #[test]
+    fn a_factor_has_its_interval() {
+        let own = |estimate, low, high| {
+            factor(Effect(estimate), [Effect(low), Effect(high)], " (99 % interval)")
+        };
+        assert_eq!(own(790.4, 650.0, 900.0), "a factor of 790 [650, 900] (99 % interval)");
+        assert_eq!(
+            own(12.0, 1.0001, 5e9),
+            "a factor of 12.0 [above 1, above 1000] (99 % interval)"
+        );
+        assert_eq!(own(12.0, 12.0, 12.001), "a factor of exactly 12.0");
+        // Beyond what is read nothing is exact.
+        let far = "a factor of above 1000 [above 1000, above 1000] (99 % interval)";
+        assert_eq!(own(5e6, 5e6, 5e6), far);
     }
 }

@@ -53,7 +53,7 @@ pub use comparison::{
     Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
 };
 pub use dataset::{Dataset, median};
-pub use effect::{Effect, percent_interval, signed_percent};
+pub use effect::{Effect, far_change, percent_interval, signed_change, signed_percent};
 pub use error::Error;
 pub use plural::plural;
 pub use resolution::Resolution;

@@ -31,10 +31,9 @@ fn most_missed(campaigns: usize) -> usize {
 pub fn line(number: usize, report: &Value) -> String {
     let mut line = format!("{number:>3}");
     for verdict in list(&report["verdicts"]) {
-        let (low, high) = interval(verdict, &text(&verdict["metric"]));
+        let (low, high) = interval(deciding(verdict));
         let [traffic, variant] = ["traffic", "variant"].map(|name| text(&verdict[name]));
         let _ = write!(line, "  {traffic}/{variant} {}", word(verdict));
-        // Measures with figures of their own have no interval of a rate or a cost.
         if low.is_finite() && high.is_finite() {
             let [low, high] = [low, high].map(|bound| (bound - 1.0) * 100.0);
             let _ = write!(line, " [{low:+.2}, {high:+.2}]");
@@ -58,7 +57,7 @@ pub fn same(reports: &[Value], truth: &str, title: &str) -> (String, bool) {
             let _ = writeln!(named, "\nCampaign {number}: {}.", winner(verdict));
         }
         let is_sure = |verdict: &Value| {
-            let p = verdict[text(&verdict["metric"])]["p"].as_f64().unwrap_or(1.0);
+            let p = deciding(verdict)["p"].as_f64().unwrap_or(1.0);
             is_winner(verdict) && p <= GATE / verdicts.len() as f64
         };
         sure += usize::from(verdicts.iter().any(is_sure));
@@ -81,10 +80,9 @@ pub fn same(reports: &[Value], truth: &str, title: &str) -> (String, bool) {
 
 /// A verdict that names a winner: its p, and whether the next run would do so too.
 fn winner(verdict: &Value) -> String {
-    let metric = text(&verdict["metric"]);
     let percent = |ratio: f64| format!("{:+.2} %", (ratio - 1.0) * 100.0);
-    let (low, high) = interval(verdict, &metric);
-    let p = verdict[&metric]["p"].as_f64().unwrap_or(f64::NAN);
+    let (low, high) = interval(deciding(verdict));
+    let p = deciding(verdict)["p"].as_f64().unwrap_or(f64::NAN);
     let next = &verdict["next"]["interval"];
     let next = match (next["low"].as_f64(), next["high"].as_f64()) {
         (Some(low), Some(high)) => {
@@ -181,7 +179,7 @@ pub fn slowed(reports: &[Value]) -> (String, bool) {
             let Some(cost) = baseline_cost(report, verdict) else { continue };
             // Gains are ratios of frames per busy second, so a slower device has one below 1.
             let truth = cost / (cost + extra_ns(report, &name));
-            let (low, high) = interval(verdict, "cost");
+            let (low, high) = interval(&verdict["cost"]);
             let tally = &mut tallies[place].1;
             tally.truth_percent.push((1.0 / truth - 1.0) * 100.0);
             tally.found_percent.push((1.0 / estimate(verdict) - 1.0) * 100.0);
@@ -240,13 +238,21 @@ fn baseline_cost(report: &Value, verdict: &Value) -> Option<f64> {
         .and_then(|cell| cell["cost"]["median"].as_f64())
 }
 
-/// The comparison of the device's costs: what is injected is a cost, whatever bounded the rate.
-fn interval(verdict: &Value, metric: &str) -> (f64, f64) {
-    let interval = &verdict[metric]["interval95"];
+/// The comparison that decides: of the rate, of the device's cost, or of the measure's own figure.
+fn deciding(verdict: &Value) -> &Value {
+    match verdict["metric"].as_str() {
+        Some(metric @ ("rate" | "cost")) => &verdict[metric],
+        _ => &verdict["own"],
+    }
+}
+
+fn interval(comparison: &Value) -> (f64, f64) {
+    let interval = &comparison["interval95"];
     let bound = |name: &str| interval[name].as_f64().unwrap_or(f64::NAN);
     (bound("low"), bound("high"))
 }
 
+/// Of the device's costs: what is injected is a cost, whatever bounded the rate.
 fn estimate(verdict: &Value) -> f64 {
     verdict["cost"]["estimate"].as_f64().unwrap_or(f64::NAN)
 }
@@ -314,6 +320,20 @@ mod tests {
         assert!(text.contains("2 campaigns name none with a chance of 90 % only"), "{text}");
         let all_wrong: Vec<Value> = (0..10).map(|_| report(0.0, 1.2, "faster")).collect();
         assert!(!same(&all_wrong, "a-a", "T").1);
+    }
+
+    /// The figure that a measure has of its own had no p here, so that no winner was ever one for a gate.
+    #[test]
+    fn a_winner_by_the_figure_of_a_measure_has_its_p_and_its_interval() {
+        let mut own = report(0.0, 1.2, "slower");
+        let verdict = &mut own["verdicts"][0];
+        verdict["metric"] = json!("back-to-back");
+        verdict["own"] = verdict["cost"].take();
+        verdict["own"]["p"] = json!(0.0002);
+        let (text, _) = same(&[own.clone()], "measures", "T");
+        assert!(text.contains("1 of them at the 99.9 % of a gate"), "{text}");
+        assert!(text.contains("+19.00 % to +21.00 %, p = 0.0002"), "{text}");
+        assert!(line(1, &own).contains("slower [+19.00, +21.00]"), "{}", line(1, &own));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::Plan;
 use super::stop::pairings;
 use fwdlab_claims::blocks::rule;
+use fwdlab_device::Repeatability;
 use fwdlab_experiment::{Blocks, Experiment};
 use fwdlab_results::journal::seconds_of_stamp;
 use fwdlab_results::{Calibration, Grouping, Results, Trial};
@@ -57,15 +58,15 @@ pub struct Needs {
     /// True when the time was measured, false when it is the traffic alone, with what a device is known to
     /// need beside it.
     pub is_time_measured: bool,
-    /// One for each comparison, or for each kind of machine while nothing is
-    /// known.
+    /// One for each comparison, or for each kind of machine, or of trials, while
+    /// nothing is known.
     pub rows: Vec<Need>,
 }
 
 /// What one comparison needs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Need {
-    /// The comparison, or the machine that is assumed.
+    /// The comparison, or what is assumed.
     pub of: String,
     /// The figure that decides; empty when assumed.
     pub metric: String,
@@ -80,8 +81,9 @@ pub struct Need {
 }
 
 impl Needs {
-    /// From the spread in `earlier` results, or from that of published runs
-    /// when there are none with two blocks; `calibration` is what the campaign runs to prove itself.
+    /// From the spread in `earlier` results, or from that of published runs on machines when there are
+    /// none with two blocks ([`Needs::with_repeatability`] knows better of some devices); `calibration` is
+    /// what the campaign runs to prove itself.
     pub fn of(
         experiment: &Experiment,
         earlier: Option<&Results>,
@@ -95,7 +97,8 @@ impl Needs {
         let own_truths_per_block = known as f64 / f64::from(planned_blocks.max(1));
         let pilot =
             earlier.map_or_else(Vec::new, |results| from_pilot(experiment, results, wanted));
-        let rows = if pilot.is_empty() { assumed(experiment, wanted) } else { pilot };
+        let rows =
+            if pilot.is_empty() { assumed(experiment, wanted, &PUBLISHED_CV) } else { pilot };
         let measured = earlier.and_then(seconds_per_trial);
         let own = |place: usize| experiment.own_time(&experiment.traffics[place]).as_secs_f64();
         let all: f64 = plan.trials.iter().map(|trial| own(trial.traffic)).sum();
@@ -112,6 +115,15 @@ impl Needs {
                 * (trials_per_block as f64 + own_truths_per_block),
             is_time_measured: measured.is_some(),
             rows,
+        }
+    }
+
+    /// With the spread that trials of a device are known to have, in place of that of published runs; one
+    /// that was measured stays.
+    pub fn with_repeatability(self, experiment: &Experiment, spread: &Repeatability) -> Self {
+        match self.is_measured() {
+            true => self,
+            false => Self { rows: assumed(experiment, self.wanted, &spread.of), ..self },
         }
     }
 
@@ -167,14 +179,14 @@ fn from_pilot(experiment: &Experiment, results: &Results, wanted: Wanted) -> Vec
     rows
 }
 
-fn assumed(experiment: &Experiment, wanted: Wanted) -> Vec<Need> {
+fn assumed(experiment: &Experiment, wanted: Wanted, spread: &[(&str, f64)]) -> Vec<Need> {
     // A difference of two runs varies by sqrt(2) times what one does.
     let row = |(name, cv): &(&str, f64)| {
         let of = format!("{name} (CV {})", percent(*cv));
         let sd = cv * std::f64::consts::SQRT_2;
         need(experiment, of, String::new(), Pilot { blocks: 0, sd, rare: 0 }, wanted)
     };
-    PUBLISHED_CV.iter().map(row).collect()
+    spread.iter().map(row).collect()
 }
 
 /// What is known of a comparison before it runs.

@@ -1,16 +1,24 @@
 //! The answer of a bisection, in words and as data.
 
 use fwdlab_stats::bisect::{Answer, Step};
+use fwdlab_stats::far_change;
 
 fn of_step(step: &Step, chain: &[String]) -> String {
-    format!(
-        "{} ({:+.1} %, {:+.1} to {:+.1}, beside {})",
-        chain[step.at],
-        step.ratio * 100.0,
-        step.low * 100.0,
-        step.high * 100.0,
-        chain[step.at - 1],
-    )
+    let size = size(step.ratio, [step.low, step.high]);
+    format!("{} ({size}, beside {})", chain[step.at], chain[step.at - 1])
+}
+
+/// `-3.1 %, -3.6 to -2.6`; beyond ten times `x12.0, x11.0 to x13.0`.
+fn size(ratio: f64, [low, high]: [f64; 2]) -> String {
+    let all = [ratio, low, high].map(|own| own * 100.0);
+    if all.into_iter().any(|own| far_change(own).is_some()) {
+        let show =
+            |own: f64| far_change(own).unwrap_or_else(|| format!("x{:.2}", 1.0 + own / 100.0));
+        let [ratio, low, high] = all.map(show);
+        return format!("{ratio}, {low} to {high}");
+    }
+    let [ratio, low, high] = all;
+    format!("{ratio:+.1} %, {low:+.1} to {high:+.1}")
 }
 
 pub fn words(answer: &Answer, chain: &[String], count: usize) -> String {
@@ -34,11 +42,9 @@ pub fn words(answer: &Answer, chain: &[String], count: usize) -> String {
             )
         }
         Answer::Gone { ratio, low, high } => format!(
-            "{bad} does not differ from {good} today ({:+.1} %, {:+.1} to {:+.1}): the lab or the \
-             machine changed since, not the software",
-            ratio * 100.0,
-            low * 100.0,
-            high * 100.0
+            "{bad} does not differ from {good} today ({}): the lab or the machine changed since, not the \
+             software",
+            size(*ratio, [*low, *high])
         ),
         Answer::NoCulprit => format!(
             "no single culprit: {good} and {bad} differ, but no step does by enough; more --blocks \

@@ -8,7 +8,7 @@ use std::path::Path;
 use fwdlab_compare::{CompareError, Compared, Judgement};
 use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_results::units;
-use fwdlab_stats::{Verdict, percent_interval, signed_percent};
+use fwdlab_stats::{Verdict, signed_change};
 
 /// Directories with a change that have a line of their own.
 const CHANGED: usize = 120;
@@ -87,15 +87,10 @@ impl Largest {
         let is_change =
             matches!(judgement.verdict, Verdict::Faster { .. } | Verdict::Slower { .. });
         let comparison = judgement.comparison.as_ref().filter(|_| is_change)?;
-        let (low, high) =
-            (comparison.interval95.low.percent(), comparison.interval95.high.percent());
+        let interval = comparison.interval95;
         Some(Self {
             size: comparison.estimate.ln(),
-            interval: format!(
-                "{} {}",
-                signed_percent(comparison.estimate.percent()),
-                percent_interval(low, high)
-            ),
+            interval: signed_change(comparison.estimate, [interval.low, interval.high]).join(" "),
             what: format!("{} against {}, {traffic}", judgement.variant, judgement.baseline)
                 .trim_end_matches([',', ' '])
                 .to_owned(),

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::text::{aligned, figure, median};
 use crate::{Compared, Group, Judgement, Series};
-use fwdlab_stats::{Direction, Effect, Verdict};
+use fwdlab_stats::{Direction, Effect, Verdict, signed_change};
 
 /// One table per unit and set of series.
 pub(crate) fn benchstat(compared: &Compared) -> String {
@@ -73,18 +73,22 @@ fn row(group: &Group) -> Vec<String> {
     row
 }
 
-/// The change of the values themselves, new / old - 1, as benchstat has it: fewer ns/op are negative.
-/// `~` where nothing is proven.
+/// The change of the values themselves, new / old - 1, as benchstat has it: fewer ns/op are negative;
+/// new / old beyond ten times. `~` where nothing is proven.
 fn change(judgement: &Judgement, direction: Direction) -> String {
-    let percent = |effect: Effect| match direction {
-        Direction::HigherIsBetter => effect.percent(),
-        Direction::LowerIsBetter => (1.0 / effect.ratio() - 1.0) * 100.0,
+    let of_values = |effect: Effect| match direction {
+        Direction::HigherIsBetter => effect,
+        Direction::LowerIsBetter => Effect::from_ratio(1.0 / effect.ratio()),
     };
     match (&judgement.verdict, &judgement.comparison) {
         (Verdict::Faster { .. } | Verdict::Slower { .. }, Some(c)) => {
-            let (a, b) = (percent(c.interval95.low), percent(c.interval95.high));
-            let (low, high) = (a.min(b), a.max(b));
-            format!("{:+.2}% [{low:+.2}, {high:+.2}]", percent(c.estimate))
+            let [estimate, a, b] = [c.estimate, c.interval95.low, c.interval95.high].map(of_values);
+            let (low, high) = if a <= b { (a, b) } else { (b, a) };
+            if [estimate, low, high].into_iter().any(Effect::is_far) {
+                return signed_change(estimate, [low, high]).join(" ");
+            }
+            let [estimate, low, high] = [estimate, low, high].map(Effect::percent);
+            format!("{estimate:+.2}% [{low:+.2}, {high:+.2}]")
         }
         (Verdict::Invalid { .. }, _) => "invalid".to_owned(),
         _ => "~".to_owned(),

@@ -12,8 +12,6 @@ use fwdlab_results::units;
 
 /// Columns of a commit message.
 const WIDTH: usize = 72;
-/// From here on nobody reads the digits of a percentage.
-const MOST_PERCENT: f64 = 100_000.0;
 
 /// Groups with a line per series, then the verdicts.
 pub(crate) fn text(compared: &Compared) -> String {
@@ -123,13 +121,13 @@ fn change(judgement: &Judgement) -> String {
     }
 }
 
-/// `+1.75 % [+1.20, +2.30]`; beyond what anybody reads, as in sentences.
+/// `+1.75 % [+1.20, +2.30]`; beyond ten times as in sentences: `x790 [x650, x900]`.
 fn effect(c: &Comparison) -> String {
-    let all = [c.estimate, c.interval95.low, c.interval95.high].map(Effect::percent);
-    if all.iter().any(|percent| percent.abs() >= MOST_PERCENT) {
+    let all = [c.estimate, c.interval95.low, c.interval95.high];
+    if all.into_iter().any(Effect::is_far) {
         return words::change(c, None).join(" ");
     }
-    let [estimate, low, high] = all;
+    let [estimate, low, high] = all.map(Effect::percent);
     format!("{estimate:+.2} % [{low:+.2}, {high:+.2}]")
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use fwdlab_results::units::{self, RateUnit};
 use fwdlab_stats::change::Change;
 
-use super::{MOST_TIMES, percent};
+use super::{is_far, percent};
 use crate::series::Series;
 
 const WIDTH: f64 = 900.0;
@@ -126,7 +126,7 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
 /// What stands above a change: `-3.1 %`, or `x400` where a percentage says nothing.
 fn label(ratio: f64) -> String {
     let times = 1.0 + ratio;
-    match times.ln().abs() > MOST_TIMES.ln() {
+    match is_far(ratio) {
         true if times > 1.0 => format!("x{times:.0}"),
         true => format!("x{times:.4}"),
         false => percent(ratio),

@@ -19,14 +19,15 @@ fn percent(ratio: f64) -> String {
     format!("{:+.1} %", ratio * 100.0)
 }
 
-/// Up to so many times as much or as little a percentage says something.
-const MOST_TIMES: f64 = 10.0;
+/// Whether a change is of more than ten times as much or as little.
+fn is_far(ratio: f64) -> bool {
+    fwdlab_stats::Effect::from_ratio(1.0 + ratio).is_far()
+}
 
 /// The interval of a change in words: `-3.1 % (-3.6 to -2.6)`; what is more than ten times as much or as
 /// little from where to where it went: `from 10.0 us to 4.00 ms`.
 fn size(history: &History, moved: &Moved) -> String {
     let change = &moved.change;
-    let is_far = |ratio: f64| (1.0 + ratio).ln().abs() > MOST_TIMES.ln();
     if [change.ratio, change.low, change.high].into_iter().any(is_far) {
         let (before, after) = history.ends(moved);
         let unit = &history.series[moved.series].key.unit;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{MOST_TIMES, percent, place, size};
+use super::{is_far, percent, place, size};
 use crate::find::{Alert, Cause, History};
 use crate::series::Series;
 use fwdlab_results::units;
@@ -99,7 +99,7 @@ fn last(series: &Series) -> String {
 fn overall(series: &Series) -> String {
     match (series.points.first(), series.points.last()) {
         (Some(first), Some(last)) => match last.median() / first.median() {
-            times if times > MOST_TIMES => format!("x{times:.0}"),
+            times if times > 1.0 && is_far(times - 1.0) => format!("x{times:.0}"),
             times => percent(times - 1.0),
         },
         _ => String::new(),

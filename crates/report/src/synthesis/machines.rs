@@ -9,7 +9,9 @@ use fwdlab_claims::claim::VerdictClaim;
 use fwdlab_results::units;
 use fwdlab_stats::distribution::normal_quantile;
 use fwdlab_stats::machines::{Figure, Synthesis as Together, synthesis};
-use fwdlab_stats::{Comparison, Confidence, Verdict, percent_interval, signed_percent};
+use fwdlab_stats::{
+    Comparison, Confidence, Verdict, percent_interval, signed_change, signed_percent,
+};
 
 use super::Synthesis;
 use fwdlab_figures::text_table::{Side, TextTable};
@@ -138,18 +140,16 @@ impl Change<'_> {
         let Some(all) = &self.together else {
             return "the machines cannot be put together".to_owned();
         };
-        let interval = |low: f64, high: f64| percent_interval(low, high);
         let next = match all.next {
             Some(next) => format!(
                 "the next machine lies in {}",
-                interval(next.low.percent(), next.high.percent())
+                percent_interval(next.low.percent(), next.high.percent())
             ),
             None => "two machines say nothing about a third".to_owned(),
         };
         let mut text = format!(
-            "together {} {}; machines differ by {:.1} % (p of being alike {}); {next}",
-            signed_percent(all.estimate.percent()),
-            interval(all.interval.low.percent(), all.interval.high.percent()),
+            "together {}; machines differ by {:.1} % (p of being alike {}); {next}",
+            signed_change(all.estimate, [all.interval.low, all.interval.high]).join(" "),
             100.0 * all.between.exp_m1(),
             units::p_value(all.same_p),
         );

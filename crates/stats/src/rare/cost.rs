@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Gamma};
 
 use crate::distribution::normal_quantile;
-use crate::effect::{Effect, percent_interval, signed_percent};
+use crate::effect::{Effect, signed_change};
 
 /// Losses below this, on the log scale, are the arithmetic's own.
 const NO_LOSS: f64 = 1e-9;
@@ -240,8 +240,7 @@ impl Losses {
 
 /// What rare runs cost, in words: `-4.47 % [-14.0 %, +8.53 %]`.
 pub(crate) fn rare_cost(cost: &RareCost) -> String {
-    let [own, low, high] = [cost.estimate, cost.low, cost.high].map(Effect::percent);
-    format!("{} {}", signed_percent(own), percent_interval(low, high))
+    signed_change(cost.estimate, [cost.low, cost.high]).join(" ")
 }
 
 /// The quantile of the gamma distribution with this mean and variance.

@@ -71,6 +71,25 @@ fn a_route_that_is_missing_one_way_loses_exactly_the_frames_of_that_way() {
     assert!(loss > 0.4 && loss < 0.6, "{loss}");
 }
 
+/// Routes of a file all leave by port 1, those to the sources too.
+#[test]
+fn frames_that_come_back_to_their_senders_are_told_with_what_helps() {
+    let scratch = tempfile::tempdir().unwrap();
+    let table = scratch.path().join("table.txt");
+    std::fs::write(&table, "198.18.10.0/24\n").unwrap();
+    let text = text("", "", BACK) + &format!("file = {table:?}\n");
+    let Some(trial) = trial(&text) else { return };
+    let reason = trial.reason.expect("a reason");
+    let [_, back] = counts(&trial.measured);
+    assert!(back[0] > 0 && back[1] == 0, "{back:?}");
+    let named =
+        format!("{0} of {0} frames to the sources left on the side of the destinations", back[0]);
+    assert!(
+        reason.contains(&named) && reason.contains("\"port 0\"; the routes of a file"),
+        "{reason}"
+    );
+}
+
 #[test]
 fn a_load_is_that_of_each_way() {
     let Some(trial) = trial(&text("", "load = \"50kpps\"", BACK)) else { return };

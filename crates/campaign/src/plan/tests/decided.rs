@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::plan::{Needs, UntilDecided, Wanted, own_truths, unproven};
 use crate::runner::Stopper as _;
 use fwdlab_claims::decided::{Look, Open};
+use fwdlab_device::Repeatability;
 use fwdlab_experiment::Anything;
 use fwdlab_experiment::Experiment;
 use fwdlab_results::{Busy, LimitedBy, Results, Status, Trial, examples};
@@ -247,6 +248,25 @@ fn earlier_results_tell_spread_and_time() {
     assert!((needs.rows[0].sd_of_difference - 0.001_69).abs() < 1e-5);
     assert!(needs.rows[0].difference.blocks <= needs.rows[0].difference.blocks_if_unlucky);
     assert_eq!(needs.rows[0].of, "inet: modular against radix");
+    // What was measured stays, whatever the device is known for.
+    let spread = Repeatability { of: vec![("boots of one kernel", 0.0003)], source: "boots" };
+    let kept = needs.clone().with_repeatability(&experiment("blocks = 8"), &spread);
+    assert_eq!(kept, needs);
+}
+
+/// A guest whose instructions are counted was planned with the spread of machines: 16 blocks for what 4 show.
+#[test]
+fn a_spread_that_a_device_is_known_to_have_stands_for_that_of_machines() {
+    let spread = Repeatability { of: vec![("boots of one kernel", 0.0003)], source: "boots" };
+    let wanted = Wanted { difference: 0.002, margin: 0.002, power: 0.8 };
+    let own = experiment("blocks = 8");
+    let machines = Needs::of(&own, None, wanted, None);
+    assert!(machines.rows.iter().all(|row| row.difference.blocks > 16), "{machines:?}");
+    let needs = machines.with_repeatability(&own, &spread);
+    assert_eq!(needs.rows.len(), 1);
+    assert_eq!(needs.rows[0].of, "boots of one kernel (CV 0.03 %)");
+    assert_eq!((needs.rows[0].difference.blocks, needs.rows[0].equivalence.blocks), (4, 4));
+    assert!(!needs.is_measured());
 }
 
 #[test]
