@@ -70,7 +70,7 @@ fn of_option(option: &str, usage: &str) -> Option<String> {
     let is_of_experiments = usage.contains("EXPERIMENT]") || usage.contains("<EXPERIMENT");
     let name = option.trim_start_matches('-').split('=').next().filter(|_| is_of_experiments)?;
     match name {
-        "device" => return Some(in_the_file("linux")),
+        "device" => return Some(in_the_file(devices::STARTS[1].device)),
         "kernel" | "kernels" => {
             return Some(format!(
                 "`fwdlab run --kernel before=PATH --kernel after=PATH` compares kernels; `fwdlab init --device {} \

@@ -167,7 +167,7 @@ fn wrong_arguments_get_the_right_remedy() {
         ),
         (&["run", "short.toml", "--routes", "x"], "it stands in [routes] of the experiment's file"),
         (&["init", "--device", "remote"], "begin with an example: `fwdlab examples remote-linux"),
-        (&["doctor", "--testbed", "short.toml"], "it is an experiment"),
+        (&["doctor", "--testbed", "short.toml"], "this is an experiment file"),
         (&["rnu", "short.toml"], "a similar subcommand exists: 'run'"),
         (&["run", "short.toml", "--lbocks", "3"], "a similar argument exists: '--blocks'"),
         (&["run", "short.toml", "--fail-on", "sloer"], "a similar value exists: 'slower'"),
