@@ -690,7 +690,9 @@ fn a_guest_that_forwards_nothing_is_said_with_its_line_before_anything_is_measur
     let text =
         |kernel: &Path| experiment(kernel).replace("2s", "200s").replace("name = \"b\"", off);
     let Some(lab) = lab_of_guests(TEST, false, text) else { return };
-    let output = lab.run();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+    command.args(["run", "-o", "results", "short.toml"]).current_dir(lab.dir.path());
+    let output = command.stdin(Stdio::null()).output().expect("the binary starts");
     let told = words(&output);
     assert_eq!(output.status.code(), Some(2), "{told}");
     assert!(!lab.dir.path().join("results/trials.jsonl").exists(), "{told}");
