@@ -1,5 +1,5 @@
 #!/bin/sh
-# A Debian package of a built program: the program, its manual pages, completions, licence and examples.
+# A Debian package of a built program: the program, its manual pages, completions, licence, examples and docs.
 #
 # usage: package.sh PROGRAM DIRECTORY
 #   cargo build --profile dist --features full && examples/package.sh target/dist/fwdlab .
@@ -30,6 +30,10 @@ install -m 644 "$home/docs/third-party.md" "$doc/"
 "$program" licences > "$doc/licences.txt"
 mkdir "$doc/examples"
 install -m 644 "$home"/examples/*.toml "$home"/examples/capture.pcap "$doc/examples/"
+# What examples and messages send their reader to.
+install -m 755 "$home"/examples/*.sh "$doc/examples/"
+mkdir "$doc/docs"
+install -m 644 "$home"/docs/*.md "$doc/docs/"
 
 # Which libraries it needs, of which versions; dpkg-shlibdeps wants a source package around it.
 mkdir "$root/debian"

@@ -44,6 +44,9 @@ pub struct Counted {
     pub device_ways: Vec<[u64; 2]>,
     /// Frames dropped by the kernel, by its own counters.
     pub drops: BTreeMap<String, u64>,
+    /// Frames sent and received of each traffic of which a few were tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<[u64; 2]>,
     /// Samples, if a profile was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileCounts>,

@@ -155,7 +155,7 @@ impl Network {
     pub(super) fn build(task: &Task) -> Result<Self> {
         let mut testbed = Testbed::new().map_err(words)?;
         testbed.change_to(&topology(task)).map_err(words)?;
-        if !task.is_rehearsal {
+        if !task.is_rehearsal || !task.from_state.is_empty() {
             std::thread::sleep(SETTLING);
         }
         Ok(Self { testbed: testbed.into() })

@@ -52,7 +52,8 @@ pub struct Task {
     pub tester: GuestTester,
     /// Which clock the guest reads.
     pub clock: GuestClock,
-    /// End once everything is set up: nothing is sent.
+    /// End once everything is set up and read back, and a few frames of each of [`from_state`](Self::from_state)
+    /// were sent.
     pub is_rehearsal: bool,
     /// Stop the machine once everything is set up, so that its state can be kept, and do the one of these
     /// that the machine names when it goes on.

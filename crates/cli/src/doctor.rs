@@ -52,6 +52,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let lacks =
         |seen: &&Seen| seen.finding.is_needed && !seen.finding.present && seen.by.contains(&device);
     let lacking: Vec<&str> = seen.iter().filter(lacks).map(|seen| seen.finding.what).collect();
+    let needs_testbed = devices::named(device).is_some_and(|kind| kind.takes_testbed());
     let text = match arguments.format {
         Format::Text => {
             let width = seen.iter().map(|seen| seen.finding.what.len()).max().unwrap_or(0);
@@ -60,7 +61,11 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
                 !seen.finding.is_needed && !seen.finding.present && seen.by.contains(&device)
             };
             let without = seen.iter().filter(is_optional).map(|seen| seen.finding.what);
-            lines + &conclusion(device, &lacking, &without.collect::<Vec<_>>())
+            let end = match lacking.is_empty() && needs_testbed {
+                true => of_testbed(device),
+                false => conclusion(device, &lacking, &without.collect::<Vec<_>>()),
+            };
+            lines + &end
         }
         Format::Json => {
             serde_json::to_string_pretty(&seen).context("cannot encode as JSON")? + "\n"
@@ -68,6 +73,14 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     };
     output::print(&text)?;
     Ok(if lacking.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What of a device on other machines can be said here, and how to look at them.
+fn of_testbed(device: &str) -> String {
+    format!(
+        "\ndevice = {device:?} is measured on machines that a testbed file names: `fwdlab doctor --testbed FILE` \
+         looks at them (docs/{device}.md)\n"
+    )
 }
 
 /// What the exit code says.

@@ -10,7 +10,7 @@ use fwdlab_experiment::{Experiment, Head};
 use fwdlab_results::EXPERIMENT_FILE;
 
 use crate::changes::Changes;
-use crate::{devices, features, output};
+use crate::{devices, features, meant, output};
 
 /// The experiments of `examples/`, by name.
 const EXAMPLES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/examples.rs"));
@@ -99,6 +99,9 @@ fn explained(error: fwdlab_experiment::Error, path: &Path) -> anyhow::Error {
             (fwdlab_experiment::Error::File(_), _) if !path.exists() => {
                 let name = path.file_stem().unwrap_or_default().to_string_lossy();
                 let is_one = EXAMPLES.iter().any(|(known, _)| *known == name);
+                if let Some(meant) = path.to_str().and_then(meant::of_experiment) {
+                    return anyhow::anyhow!("there is no file {meant}");
+                }
                 let more = is_one.then(|| format!(", or fwdlab run --example {name}"));
                 anyhow::anyhow!("{error}{}", more.unwrap_or_default())
             }
@@ -121,6 +124,9 @@ fn text_of(name: &str) -> anyhow::Result<&'static str> {
         if files.clone().any(|file| file == name) {
             let reads = "no experiment, but a file that one names";
             return format!("{name} is {reads}; `fwdlab examples {name} > {name}` writes it");
+        }
+        if let Some(meant) = meant::of_experiment(name) {
+            return format!("there is no example {meant}");
         }
         let near = nearest(name, EXAMPLES.iter().map(|(known, _)| *known).chain(files));
         let near = near.map_or_else(String::new, |near| format!("did you mean {near:?}? "));

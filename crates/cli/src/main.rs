@@ -31,6 +31,7 @@ mod init;
 mod interrupt;
 mod kernels;
 mod manual;
+mod meant;
 mod merge;
 mod ministat;
 mod output;
@@ -51,10 +52,8 @@ mod trees;
 #[cfg(target_os = "linux")]
 mod unlock;
 
-use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use fwdlab_experiment::Problems;
-use fwdlab_experiment::fields::nearest;
 use std::process::ExitCode;
 
 /// What exit codes mean; docs/ci.md has the same table.
@@ -175,7 +174,7 @@ impl Command {
 fn main() -> ExitCode {
     let command = match Cli::try_parse() {
         Ok(parsed) => parsed.command,
-        Err(error) => return told(&with_the_nearest(error)),
+        Err(error) => return told(&meant::with_what_was_meant(error, &Cli::command())),
     };
     if !command.is_part_of_another() {
         devices::tidy();
@@ -203,25 +202,6 @@ fn told(error: &clap::Error) -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// An error about an unknown command names the nearest one; clap finds none for two letters that changed
-/// places in a short word.
-fn with_the_nearest(mut error: clap::Error) -> clap::Error {
-    let ContextValue::String(word) =
-        error.get(ContextKind::InvalidSubcommand).cloned().unwrap_or(ContextValue::None)
-    else {
-        return error;
-    };
-    if error.get(ContextKind::SuggestedSubcommand).is_none() {
-        let program = Cli::command();
-        let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
-        if let Some(near) = nearest(&word, shown.map(clap::Command::get_name)) {
-            let near = ContextValue::Strings(vec![near.to_owned()]);
-            error.insert(ContextKind::SuggestedSubcommand, near);
-        }
-    }
-    error
 }
 
 /// An error with its causes, those left out that its words name already.

@@ -64,6 +64,11 @@ pub fn width() -> usize {
     from_shell.or_else(columns).unwrap_or(80)
 }
 
+/// Columns of the terminal that stderr is, 80 where it is none.
+pub fn width_of_stderr() -> usize {
+    console::Term::stderr().size_checked().map_or(80, |(_, columns)| usize::from(columns))
+}
+
 /// Whether stdout takes colours: a terminal that can, and NO_COLOR is not set.
 pub fn is_coloured() -> bool {
     let is_off = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

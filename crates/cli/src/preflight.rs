@@ -7,8 +7,24 @@ use fwdlab_claims::settle;
 use fwdlab_device::{Device, DeviceError, Watch};
 use fwdlab_experiment::Experiment;
 
+use crate::devices;
+
 /// What takes longer says how far it is.
 const SILENCE: Duration = Duration::from_secs(2);
+
+/// Says what is tried before the first trial, and how long it takes, where that is boots.
+pub fn announce(experiment: &Experiment) {
+    let Some(kind) = devices::named(&experiment.device) else { return };
+    let boots = kind.preflight_boots(experiment);
+    let seconds = (boots as f64 * kind.boot_seconds()).ceil();
+    match boots {
+        0 => {}
+        1 => fwdlab_guard::say!("before block 1 each variant is tried: 1 boot, {seconds} s or so"),
+        _ => fwdlab_guard::say!(
+            "before block 1 each variant is tried: {boots} boots, {seconds} s or so"
+        ),
+    }
+}
 
 /// Sets every variant up once; false when it was stopped meanwhile.
 ///

@@ -33,9 +33,7 @@ impl Bar {
         let target =
             if is_drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(1), target);
-        let style = ProgressStyle::with_template("{bar:24} {pos}/{len} trials  {wide_msg}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style.progress_chars("=> "));
+        bar.set_style(style(crate::output::width_of_stderr()));
         let lines = (!is_quiet && !is_seen).then(Instant::now);
         Self {
             bar,
@@ -48,15 +46,14 @@ impl Bar {
         }
     }
 
+    /// What matters most comes first: a narrow terminal cuts the rest.
     fn message(&self, what: &str) {
-        let mut text = what.to_owned();
-        if self.rate_pps > 0.0 {
-            text.push_str(&format!("  {}", units::rate(self.rate_pps)));
-        }
-        if let Some(left) = self.time_left() {
-            text.push_str(&format!("  {} s left", left.as_secs()));
-        }
-        self.bar.set_message(text);
+        let left = self.time_left().map(|left| format!("{} s left  ", left.as_secs()));
+        let rate = Some(self.rate_pps).filter(|rate| *rate > 0.0);
+        let rate = rate.map(|rate| format!("  {}", units::rate(rate)));
+        self.bar.set_message(
+            [left.unwrap_or_default(), what.to_owned(), rate.unwrap_or_default()].concat(),
+        );
     }
 
     /// Says how far it is, where there is no bar.
@@ -79,6 +76,17 @@ impl Bar {
         let left = u32::try_from(self.count.total.checked_sub(self.count.done)?).ok()?;
         Some(self.started.elapsed() / measured * left)
     }
+}
+
+/// One line of a terminal with so many columns: where there are few, words are worth more than a bar.
+fn style(columns: usize) -> ProgressStyle {
+    let template = match columns {
+        ..50 => "{pos}/{len} trials  {wide_msg}",
+        50..76 => "{bar:10} {pos}/{len} trials  {wide_msg}",
+        _ => "{bar:24} {pos}/{len} trials  {wide_msg}",
+    };
+    let style = ProgressStyle::with_template(template);
+    style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ")
 }
 
 /// How far a campaign is. A trial that runs again is one more on both sides, so that nothing counts back.

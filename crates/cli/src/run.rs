@@ -112,6 +112,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         if experiment.blocks.planned() == 1 {
             fwdlab_guard::say!("warning: one block decides nothing: --blocks 8 gives a verdict");
         }
+        if !arguments.quiet {
+            preflight::announce(&experiment);
+        }
         let tried = preflight::pass(&experiment, device.as_mut(), arguments.quiet, &stop);
         if !tried.map_err(nowhere)? {
             fwdlab_guard::say!("stopped before the first trial");

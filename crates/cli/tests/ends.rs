@@ -103,6 +103,20 @@ fn an_error_with_nobody_to_hear_it_is_an_exit_code() {
     }
 }
 
+/// Help that a full disk lost was "done".
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    let lab = Lab::new(EXPERIMENT);
+    for arguments in ["--help", "--version", "run --help", "help run"] {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("exec \"$0\" {arguments} >/dev/full")]);
+        let output = command.arg(env!("CARGO_BIN_EXE_fwdlab")).current_dir(lab.dir.path()).output();
+        let output = output.expect("a shell");
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        assert!(!output.stderr.is_empty(), "{arguments}");
+    }
+}
+
 #[test]
 fn a_run_killed_while_it_wrote_its_report_ends_it_the_next_time() {
     let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));

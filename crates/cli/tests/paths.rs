@@ -146,7 +146,28 @@ fn the_program_says_what_it_is_and_documents_itself() {
 #[test]
 fn wrong_arguments_get_the_right_remedy() {
     let lab = Lab::new(EXPERIMENT);
-    let cases: [(&[&str], &str); 14] = [
+    let device = "the experiment names its device: `fwdlab init --device linux` writes an experiment with it";
+    let cases: [(&[&str], &str); 25] = [
+        (&["run", "--device", "linux"], device),
+        (&["plan", "--device=linux", "short.toml"], "`fwdlab run --example NAME` runs one"),
+        (&["run", "linux"], "\"linux\", which is a device; the experiment names its device"),
+        (
+            &["run", "--example", "linux"],
+            "\"linux\", which is a device; the experiment names its device",
+        ),
+        (&["run", "--example", "capture.pcap"], "no experiment, but a file that one names"),
+        (
+            &["plan", "--kernel", "before=."],
+            "`fwdlab run --kernel before=PATH --kernel after=PATH`",
+        ),
+        (&["run", "--margin", "1%"], "margin is a key of the experiment: --set margin=2%"),
+        (
+            &["run", "short.toml", "--frame", "64"],
+            "it stands in [[traffic]] of the experiment's file",
+        ),
+        (&["run", "short.toml", "--routes", "x"], "it stands in [routes] of the experiment's file"),
+        (&["init", "--device", "remote"], "begin with an example: `fwdlab examples remote-linux"),
+        (&["doctor", "--testbed", "short.toml"], "this is an experiment file"),
         (&["rnu", "short.toml"], "a similar subcommand exists: 'run'"),
         (&["run", "short.toml", "--lbocks", "3"], "a similar argument exists: '--blocks'"),
         (&["run", "short.toml", "--fail-on", "sloer"], "a similar value exists: 'slower'"),
@@ -171,6 +192,18 @@ fn wrong_arguments_get_the_right_remedy() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
         assert!(stderr.contains(remedy), "{arguments:?}: {stderr}");
     }
+    // What is an option of other commands is no key here.
+    let stderr = text(&lab.fwdlab(&["compare", "--margni", "1%", "out"]).stderr);
+    assert!(stderr.contains("a similar argument exists: '--margin'"), "{stderr}");
+}
+
+/// "can be measured here", and not a word of the machines.
+#[test]
+fn doctor_of_a_device_on_other_machines_says_how_to_look_at_them() {
+    let lab = Lab::new(EXPERIMENT);
+    let told = |device| text(&lab.fwdlab(&["doctor", "--device", device]).stdout);
+    assert!(told("remote").contains("`fwdlab doctor --testbed FILE` looks at them"));
+    assert!(!told("builtin").contains("testbed"));
 }
 
 #[test]

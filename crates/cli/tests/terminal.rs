@@ -82,26 +82,31 @@ fn ctrl_c_by_its_key_keeps_what_was_measured_and_says_how_to_go_on() {
     assert!(!ids(&lab.path("out")).is_empty());
 }
 
-/// The bar's line, as wide as what is said in it, went on in the next row, where it stayed.
+/// The bar's line, as wide as what is said in it, went on in the next row, where it stayed; and the time that is left
+/// was cut.
 #[test]
-fn the_bar_stays_in_its_line_on_a_narrow_terminal() {
-    let lab = Lab::new(EXPERIMENT);
-    let watch = r#"
-        start run short.toml -o out
-        expect eof
-        exit [lindex [wait] 3]
-    "#;
-    let Some(told) = shown(&lab, 46, watch) else { return };
-    let bars: Vec<String> =
-        told.split(['\r', '\n']).map(plain).filter(|line| is_bar(line)).collect();
-    assert!(!bars.is_empty(), "{told:?}");
-    for bar in bars {
-        assert!(bar.chars().count() <= 46, "{} columns: {bar:?}", bar.chars().count());
+fn the_bar_stays_in_its_line_on_a_narrow_terminal_and_says_what_is_left() {
+    let long = "a-variant-with-a-name-that-is-rather-long";
+    let lab = Lab::new(&EXPERIMENT.replace("modular", long).replace("blocks = 3", "blocks = 2"));
+    for columns in [80, 60, 40] {
+        let watch = format!(
+            "start run short.toml -o out{columns}\nexpect eof\nexit [expr [lindex [wait] 3] > 1]\n"
+        );
+        let Some(told) = shown(&lab, columns, &watch) else { return };
+        let bars: Vec<String> =
+            told.split(['\r', '\n']).map(plain).filter(|line| is_bar(line)).collect();
+        assert!(!bars.is_empty(), "{told:?}");
+        for bar in &bars {
+            let width = bar.chars().count();
+            assert!(width <= columns as usize, "{width} of {columns} columns: {bar:?}");
+        }
+        let has_time = |bar: &String| bar.contains(" s left  ");
+        assert!(bars.iter().any(has_time), "{columns} columns: {bars:?}");
     }
 }
 
 fn is_bar(line: &str) -> bool {
-    line.contains("/6 trials")
+    line.contains("/4 trials")
 }
 
 /// A line without what moves the cursor or colours.

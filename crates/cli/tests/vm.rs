@@ -681,3 +681,27 @@ fn what_a_guests_kernel_refuses_is_said_with_its_line_before_anything_is_measure
         assert!(told.contains(part), "{part} in {told}");
     }
 }
+
+/// Such trials FAILED in every block. The first traffic alone would not show it.
+#[test]
+fn a_guest_that_forwards_nothing_is_said_with_its_line_before_anything_is_measured() {
+    const TEST: &str = "a_guest_that_forwards_nothing_is_said_with_its_line";
+    let off = "name = \"b\"\nset = { \"net.ipv6.conf.all.forwarding\" = 0 }";
+    let text =
+        |kernel: &Path| experiment(kernel).replace("2s", "200s").replace("name = \"b\"", off);
+    let Some(lab) = lab_of_guests(TEST, false, text) else { return };
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+    command.args(["run", "-o", "results", "short.toml"]).current_dir(lab.dir.path());
+    let output = command.stdin(Stdio::null()).output().expect("the binary starts");
+    let told = words(&output);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(!lab.dir.path().join("results/trials.jsonl").exists(), "{told}");
+    for part in [
+        "before block 1 each variant is tried: 2 boots",
+        "short.toml:15: variant \"b\" cannot be set up, and nothing was measured",
+        "frames of traffic \"inet6\" came back",
+        "correct what keeps them: net.ipv6.conf.all.forwarding, or the routes",
+    ] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+}

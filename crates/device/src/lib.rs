@@ -13,6 +13,7 @@
 pub mod energy;
 mod error;
 mod finding;
+pub mod moment;
 #[cfg(feature = "flame")]
 pub mod perf;
 pub mod pulse;
@@ -60,6 +61,11 @@ pub trait Kind: Schema {
     /// How many boots [`Device::preflight`] takes for all variants together.
     fn preflight_boots(&self, _: &Experiment) -> usize {
         0
+    }
+
+    /// Seconds that such a boot takes on a machine with nothing else to do.
+    fn boot_seconds(&self) -> f64 {
+        0.0
     }
 
     /// Seconds that a trial of `experiment` takes on a machine with nothing else to do, and what more than

@@ -55,7 +55,7 @@ impl Cell<'_> {
 /// All figures.
 pub fn figures(cells: &[Cell<'_>], tick: Tick) -> String {
     let mut out = format!(
-        "{:<64} {:<64} {:<36} {:>5} {:>20} {:>20} {:>20}\n",
+        "{:<64} {:<64} {:<36} {:>5} {:>32} {:>32} {:>32}\n",
         "traffic", "variant", "figure", "n", "median", "least", "most"
     );
     for cell in cells {
@@ -68,7 +68,7 @@ pub fn figures(cells: &[Cell<'_>], tick: Tick) -> String {
         let show = |value: f64| units::figure(value, metric.unit_in(tick));
         let _ = writeln!(
             out,
-            "{} {:<36} {:>5} {:>20} {:>20} {:>20}",
+            "{} {:<36} {:>5} {:>32} {:>32} {:>32}",
             cell.begin(),
             metric.title(),
             found.len(),

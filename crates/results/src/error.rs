@@ -128,6 +128,21 @@ impl Error {
         move |source| Self::Io { doing, path: path.to_owned(), source }
     }
 
+    /// A file in the place of a journal, which from this line on begins with bytes that none has.
+    pub(crate) fn no_journal(path: &Path, line: usize, bytes: &[u8]) -> Self {
+        let what = match bytes {
+            [0] => "NUL bytes begin here".to_owned(),
+            _ => format!("it begins with \"{}\"", bytes.escape_ascii()),
+        };
+        Self::JournalLine {
+            path: path.to_owned(),
+            line,
+            what,
+            wanted: "a journal, each line of which begins with '{'",
+            remedy: "restore the file from where it was copied, or choose another directory",
+        }
+    }
+
     /// A line of a journal that does not carry the hash of the line before it.
     pub(crate) fn broken_chain(path: &Path, line: usize) -> Self {
         let before = if line == 1 { "experiment.toml" } else { "the line before" };

@@ -1,5 +1,12 @@
 //! The files of a results directory, and the lines of its journal.
 
+use std::io::{self, Read};
+use std::path::Path;
+
+use fwdlab_guard::Refused;
+
+use crate::{Error, Result};
+
 /// Name of the journal in a results directory.
 pub const JOURNAL_FILE: &str = "trials.jsonl";
 
@@ -17,6 +24,41 @@ pub const TORN_FILE: &str = "trials.jsonl.torn";
 
 /// Name of the directory of what devices said before they failed.
 pub const CONSOLE_DIR: &str = "console";
+
+/// A journal is read in pieces of so many bytes.
+const PIECE: u64 = 1 << 20;
+
+/// The bytes of a journal. A long file that is none is refused by its first byte, and one that goes on in NUL
+/// bytes, as a file with holes does, where they begin: neither is read to its end.
+///
+/// # Errors
+/// When it cannot be read, is longer than a journal may be, or is none.
+pub(crate) fn journal_bytes(path: &Path, source: impl Read) -> Result<Vec<u8>> {
+    let mut source = source.take(crate::MOST_JOURNAL_BYTES + 1);
+    let mut bytes = Vec::new();
+    loop {
+        let before = bytes.len();
+        let read = source.by_ref().take(PIECE).read_to_end(&mut bytes);
+        if read.map_err(Error::io("read", path))? < PIECE as usize {
+            break;
+        }
+        let piece = &bytes[before..];
+        if before == 0 && piece[0] != b'{' {
+            return Err(Error::no_journal(path, 1, &piece[..1]));
+        }
+        if piece.iter().all(|byte| *byte == 0) {
+            let line = 1 + bytes.iter().filter(|byte| **byte == b'\n').count();
+            return Err(Error::no_journal(path, line, &[0]));
+        }
+    }
+    match bytes.len() as u64 > crate::MOST_JOURNAL_BYTES {
+        true => {
+            let refused = io::Error::from(Refused::TooLong(crate::MOST_JOURNAL_BYTES));
+            Err(Error::io("read", path)(refused))
+        }
+        false => Ok(bytes),
+    }
+}
 
 /// The lines of a journal, the torn rest apart.
 pub(crate) struct JournalText<'a> {

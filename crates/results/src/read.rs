@@ -8,7 +8,7 @@ use fwdlab_guard::{input, words::one_line};
 
 use super::sane::{self, Insane};
 use super::{About, Campaign, Finished, Metric, Record, Resumed, SCHEMA, Trial};
-use crate::files::{JOURNAL_FILE, JournalText};
+use crate::files::{JOURNAL_FILE, JournalText, journal_bytes};
 use crate::journal::chain;
 use crate::{Error, Result};
 
@@ -59,8 +59,8 @@ impl Results {
     /// a trial, or stands in the wrong place; the error names the line.
     pub fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(JOURNAL_FILE);
-        let bytes = match input::bytes(&path, crate::MOST_JOURNAL_BYTES) {
-            Ok(bytes) => bytes,
+        let bytes = match input::found(&path, crate::MOST_JOURNAL_BYTES) {
+            Ok(file) => journal_bytes(&path, file)?,
             Err(error)
                 if matches!(
                     error.kind(),
@@ -149,7 +149,10 @@ impl Results {
                     place.check_trial(&trial, &r.campaign)?;
                     r.repeated.push(r.campaign.modern(*trial));
                 }
-                (Some(r), Record::Finished(end)) => r.finished = Some(end),
+                (Some(r), Record::Finished(end)) => {
+                    sane::time("at", &end.at).map_err(|insane| place.insane(insane))?;
+                    r.finished = Some(end);
+                }
             }
         }
         Ok(results)

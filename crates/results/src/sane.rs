@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use fwdlab_guard::words::{is_hidden, one_line};
+use jiff::Timestamp;
 
 use crate::{Campaign, Interval, Resumed, Trial};
 
@@ -59,6 +60,10 @@ fn is_file_name(name: &str, most: usize) -> bool {
 /// What is wrong with a campaign.
 pub(crate) fn campaign(campaign: &Campaign) -> Result<(), Insane> {
     title(&campaign.title)?;
+    // Published results do not say when.
+    if campaign.is_blocked() || !campaign.started.is_empty() {
+        time("started", &campaign.started)?;
+    }
     inputs(&campaign.inputs)?;
     let names = campaign.variants.iter().chain(&campaign.traffics);
     for name in names.chain([&campaign.baseline, &campaign.device]) {
@@ -98,6 +103,19 @@ const PLANNED: &str = "trials of variants and traffics that the journal's first 
 
 const NAME: &str = "1 to 64 letters, digits, '.', '_' or '-', with no '.' in front";
 
+/// What is wrong with a time of a record.
+pub(crate) fn time(field: &'static str, text: &str) -> Result<(), Insane> {
+    wanted(is_time(text), || format!("{field} is {}, which is no time", shown(text)), TIME)
+}
+
+const TIME: &str = "a time as RFC 3339 has it, such as \"2026-11-21T13:00:00Z\"";
+
+/// Whether it is a time of RFC 3339, which has no names of zones and always says the zone.
+fn is_time(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_digit() || b"-:.+TZ".contains(&byte);
+    text.len() <= MOST_NAME && text.bytes().all(is_plain) && text.parse::<Timestamp>().is_ok()
+}
+
 /// What is wrong with the files that an experiment named.
 fn inputs(inputs: &BTreeMap<String, String>) -> Result<(), Insane> {
     wanted(
@@ -132,7 +150,9 @@ pub(crate) fn trial(trial: &Trial, campaign: &Campaign) -> Result<(), Insane> {
     let is_planned = campaign.traffics.contains(traffic);
     wanted(is_planned, || format!("{} is no traffic of the campaign", shown(traffic)), PLANNED)?;
     texts([&trial.id, &trial.variant, &trial.traffic, &trial.load])?;
-    texts(trial.started.iter().chain(&trial.reason).chain(&trial.measured.warnings))?;
+    texts(trial.reason.iter().chain(&trial.measured.warnings))?;
+    trial.started.iter().try_for_each(|started| time("started", started))?;
+    trial.failure.iter().try_for_each(|failure| time("failure.at", &failure.at))?;
     let single = [trial.rate_pps, trial.offered_pps_asked, Some(trial.interval_ms)];
     for number in single.into_iter().flatten() {
         plausible(number)?;
@@ -150,7 +170,8 @@ pub(crate) fn trial(trial: &Trial, campaign: &Campaign) -> Result<(), Insane> {
 
 /// What is wrong with the record of a run that went on.
 pub(crate) fn resumed(resumed: &Resumed) -> Result<(), Insane> {
-    texts(resumed.differences.iter().chain(&resumed.again).chain([&resumed.at]))
+    time("at", &resumed.at)?;
+    texts(resumed.differences.iter().chain(&resumed.again))
 }
 
 /// What is wrong with texts that nothing else is known of.

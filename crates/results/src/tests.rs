@@ -183,3 +183,85 @@ fn the_rate_of_a_way_is_that_of_the_steady_intervals_of_its_trial() {
     assert_eq!(lossy.loss_ratio(), 0.01);
     assert_eq!(Way::default().loss_ratio(), 0.0);
 }
+
+/// Four GiB of nothing took as much memory, and seconds; so did holes behind a first line.
+#[test]
+fn a_huge_file_that_is_no_journal_is_refused_by_its_first_bytes() {
+    const HUGE: u64 = 4 << 30;
+    let refused = |start: &str| {
+        let dir = directory(start);
+        let file = fs::OpenOptions::new().write(true).open(dir.path().join(JOURNAL_FILE)).unwrap();
+        file.set_len(HUGE).unwrap();
+        let error = Results::read(dir.path()).unwrap_err().to_string();
+        // What is read of it is a piece or two.
+        let file = fs::File::open(dir.path().join(JOURNAL_FILE)).unwrap();
+        let mut counted = Counted { file, bytes: 0 };
+        files::journal_bytes(dir.path(), &mut counted).unwrap_err();
+        assert!(counted.bytes <= 4 << 20, "{} bytes were read", counted.bytes);
+        error.split_once(JOURNAL_FILE).unwrap().1.to_owned()
+    };
+    let wanted = "; wanted a journal, each line of which begins with '{'; restore the file from where it was \
+                  copied, or choose another directory";
+    assert_eq!(refused(""), format!(":1: NUL bytes begin here{wanted}"));
+    assert_eq!(refused("\u{7f}ELF"), format!(":1: it begins with \"\\x7f\"{wanted}"));
+    let good = format!("{}{}", campaign_line(), trial_line(0));
+    assert_eq!(refused(&good), format!(":3: NUL bytes begin here{wanted}"));
+}
+
+/// A file, and how much of it was read.
+struct Counted {
+    file: fs::File,
+    bytes: usize,
+}
+
+impl std::io::Read for Counted {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(into)?;
+        self.bytes += read;
+        Ok(read)
+    }
+}
+
+/// Any text went for a time, and where it is compared it was none.
+#[test]
+fn a_time_that_is_none_is_named_with_its_line_and_field() {
+    let with = |line: &str, key: &str, value: &str| {
+        let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+        record[key] = value.into();
+        format!("{record}\n")
+    };
+    let wanted = "wanted a time as RFC 3339 has it, such as \"2026-11-21T13:00:00Z\"; restore the file from \
+                  where it was copied";
+    for text in [
+        "yesterday",
+        "",
+        "2026-13-21T13:00:00Z",
+        "2026-11-21",
+        "2026-11-21T13:00:00",
+        "2026-11-21T13:00:00Z[UTC]",
+    ] {
+        let told = |line: usize, journal: String| {
+            let told = message(&journal);
+            let words = format!(":{line}: started is \"{text}\", which is no time; {wanted}");
+            assert!(told.ends_with(&words), "{told}");
+        };
+        told(1, with(&campaign_line(), "started", text));
+        told(2, format!("{}{}", campaign_line(), with(&trial_line(0), "started", text)));
+        let end = Finished {
+            at: text.to_owned(),
+            stopped: "all blocks run".to_owned(),
+            earlier_truths: String::new(),
+        };
+        let end = line(&Record::Finished(end));
+        let told = message(&format!("{}{end}", campaign_line()));
+        assert!(
+            told.contains(&format!(":2: at is \"{text}\", which is no time; {wanted}")),
+            "{told}"
+        );
+    }
+    // As others write it.
+    for text in ["2026-11-21T13:00:00Z", "2026-11-21T13:00:00.25+01:00"] {
+        let dir = directory(&with(&campaign_line(), "started", text));
+        assert_eq!(Results::read(dir.path()).unwrap().campaign.started, text);
+    }
+}

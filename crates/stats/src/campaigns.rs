@@ -246,6 +246,7 @@ fn comparison(
         sd_of_difference,
         correction: None,
         rare: None,
+        agreement: None,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::agreement::Agreement;
 use crate::effect::Effect;
 use crate::multiple::{Correction, Kind};
 use crate::rare::Rare;
@@ -342,6 +343,9 @@ pub struct Comparison {
     /// Runs far from the typical one on either side; `None` when single runs were not handed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rare: Option<Rare>,
+    /// How far blocks agree, where both sides read the same in at least half of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<Agreement>,
 }
 
 impl Comparison {

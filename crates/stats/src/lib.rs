@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod agreement;
 pub mod bisect;
 pub mod campaigns;
 pub mod change;
@@ -49,6 +50,7 @@ pub mod unpaired;
 pub mod validity;
 mod verdict;
 
+pub use agreement::Agreement;
 pub use comparison::{
     Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
 };

@@ -55,11 +55,12 @@ pub fn compare_at(
         blocks.iter().map(|row| direction.log_speed(row[column])).collect()
     };
     let alpha = confidence.among(gains.len()).alpha();
-    let with_rare = |(variant, comparison): (usize, Comparison)| {
+    let with_runs = |(variant, comparison): (usize, Comparison)| {
+        let own = &gains[variant];
         let [baseline, variant] = [0, variant + 1].map(&side);
-        paired::with_rare(comparison, Rare::of_blocks(&baseline, &variant, alpha))
+        paired::with_runs(comparison, own, Rare::of_blocks(&baseline, &variant, alpha))
     };
-    Ok(compared.into_iter().enumerate().map(with_rare).collect())
+    Ok(compared.into_iter().enumerate().map(with_runs).collect())
 }
 
 /// Log speed ratios of each variant against the baseline, by block.

@@ -13,6 +13,7 @@ pub use crate::comparison::LEAST_NAMED;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agreement::Agreement;
 use crate::comparison::{
     Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
 };
@@ -63,18 +64,19 @@ pub fn compare_at(
         return Err(Error::TooFew { what: "a paired comparison", got: gains.len(), need: 2 });
     }
     let terms = Terms { confidence, resolution: resolution(blocks) };
-    Ok(with_rare(from_log_gains(&gains, terms), rare(blocks, direction, confidence.alpha())))
+    let rare = rare(blocks, direction, confidence.alpha());
+    Ok(with_runs(from_log_gains(&gains, terms), &gains, rare))
 }
 
-/// The comparison with its rare runs. The interval for "equivalent" holds that of the mean of typical
+/// The comparison with what its single runs show: how far blocks agree, and rare runs. The interval for "equivalent" holds that of the mean of typical
 /// ratios too: where the noise of one side is skewed, the centre of the ratios is not what a frame
 /// takes on average.
-pub(crate) fn with_rare(comparison: Comparison, rare: Rare) -> Comparison {
+pub(crate) fn with_runs(comparison: Comparison, gains: &[f64], rare: Rare) -> Comparison {
     let interval90 = comparison.interval90;
     let interval90 = rare.typical.map_or(interval90, |mean| {
         interval90.hull(ConfidenceInterval { low: mean.low, high: mean.high })
     });
-    Comparison { interval90, rare: Some(rare), ..comparison }
+    Comparison { interval90, rare: Some(rare), agreement: Agreement::of(gains), ..comparison }
 }
 
 fn log_speeds(blocks: &[Block], direction: Direction) -> [Vec<f64>; 2] {
@@ -227,6 +229,7 @@ impl T {
             sd_of_difference: self.sd,
             correction: None,
             rare: None,
+            agreement: None,
         }
     }
 }

@@ -330,8 +330,10 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
         correction: (rule.comparisons > 1)
             .then_some(Correction { kind: Kind::Bonferroni, among: rule.comparisons }),
         rare: None,
+        agreement: None,
     });
-    Ok(paired::with_rare(comparison, paired::rare(blocks, direction, rule.alpha_of_rare_runs())))
+    let rare = paired::rare(blocks, direction, rule.alpha_of_rare_runs());
+    Ok(paired::with_runs(comparison, &gains, rare))
 }
 
 /// As [`compare`], beside blocks that lost a trial, which count against whatever it says.

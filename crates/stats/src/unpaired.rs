@@ -211,6 +211,7 @@ impl Sides {
             sd_of_difference: welch.sd_of_difference(),
             correction,
             rare: Some(Rare::of_runs(b, v, confidence.alpha())),
+            agreement: None,
         };
         let is_unnamed = b.len().min(v.len()) < LEAST_NAMED;
         let comparison =

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{Comparison, ConfidenceInterval};
+use crate::comparison::{Comparison, ConfidenceInterval, Counts, Method};
 use crate::distribution::normal_quantile;
 use crate::effect::{Effect, ends, factor, percent, percent_interval};
 use crate::paired::LEAST_NAMED;
@@ -85,7 +85,7 @@ impl Verdict {
             return Self::Inconclusive { more_blocks: forecast(comparison, margin) };
         }
         let below_margin = (comparison.estimate.ratio() - 1.0).abs() < margin;
-        let is_within = comparison.interval90.is_within(margin);
+        let is_within = is_enough(comparison) && comparison.interval90.is_within(margin);
         let is_rare_clear = comparison.rare.is_none_or(|rare| !rare.is_unclear(margin));
         match Proven::of(is_within, is_rare_clear, interval.excludes_no_change()) {
             Proven::Equivalence => Self::Equivalent,
@@ -134,9 +134,10 @@ impl Verdict {
                 )
             }
             (Self::Equivalent, Some(c)) => format!(
-                "{variant} is equivalent to {baseline} in {metric} within ±{margin_text} ({} interval {})",
+                "{variant} is equivalent to {baseline} in {metric} within ±{margin_text} ({} interval {}{})",
                 level(c.level_of_equivalence()),
-                signed_interval(&c.interval90)
+                signed_interval(&c.interval90),
+                agreeing(c, variant)
             ),
             (Self::Faster { below_margin }, Some(c)) => {
                 let tail = margin_tail(*below_margin, &margin_text);
@@ -163,9 +164,10 @@ impl Verdict {
                     if is_filled { ", FAILED trials taken for their side's worst" } else { "" };
                 format!(
                     "inconclusive: {variant} is proven neither different from {baseline} nor equal within \
-                     ±{margin_text} in {metric} ({} interval {}{filled}); {more} needed",
+                     ±{margin_text} in {metric} ({} interval {}{filled}{}); {more}",
                     level(c.level().share()),
-                    signed_interval(&c.interval95)
+                    signed_interval(&c.interval95),
+                    agreeing(c, variant)
                 )
             }
             (verdict, None) => {
@@ -178,19 +180,48 @@ impl Verdict {
     }
 }
 
+/// Whether there are as many blocks, or runs of a side, as prove anything: fewer name no winner, and two that
+/// agree are no equality either.
+fn is_enough(comparison: &Comparison) -> bool {
+    let Counts { baseline, variant } = comparison.n;
+    comparison.method == Method::Campaigns || baseline.min(variant) >= LEAST_NAMED
+}
+
 /// What keeps typical runs that are equal from being the whole.
 fn rare_part(comparison: &Comparison, margin: f64, names: (&str, &str)) -> Option<String> {
     let rare = comparison.rare.filter(|_| comparison.interval90.is_within(margin))?;
     rare::in_words(&rare, margin, names)
 }
 
-/// `about 12 more blocks`.
+/// How far blocks agree, where at least half of them do, and that they are too few: their interval holds "no
+/// change" then, whatever they say.
+fn agreeing(comparison: &Comparison, variant: &str) -> String {
+    let agreement = comparison.agreement.map(|own| own.in_words(variant));
+    let few = (!is_enough(comparison)).then(|| {
+        let least = LEAST_NAMED as u32;
+        format!("fewer than {least} {} prove nothing", comparison.method.unit(least))
+    });
+    agreement.into_iter().chain(few).map(|words| format!("; {words}")).collect()
+}
+
+/// `about 12 more blocks needed`.
 fn more(blocks: u32, comparison: &Comparison) -> String {
     let unit = |count| comparison.method.unit(count);
+    let agreement = comparison.agreement.filter(|_| blocks > MOST_FORECAST);
     match blocks {
-        1 => format!("about 1 more {}", unit(1)),
-        more if more > MOST_FORECAST => format!("more than {MOST_FORECAST} more {}", unit(more)),
-        more => format!("about {more} more {}", unit(more)),
+        1 => format!("about 1 more {} needed", unit(1)),
+        // It is no matter of their number.
+        more if agreement.is_some() => match agreement.is_some_and(|own| own.is_complete()) {
+            true => format!("more {} would not decide it: the figures are too coarse", unit(more)),
+            false => format!(
+                "more {} like these would not decide it: find out what differs between them",
+                unit(more)
+            ),
+        },
+        more if more > MOST_FORECAST => {
+            format!("more than {MOST_FORECAST} more {} needed", unit(more))
+        }
+        more => format!("about {more} more {} needed", unit(more)),
     }
 }
 
@@ -214,6 +245,9 @@ fn forecast(comparison: &Comparison, margin: f64) -> u32 {
     // the difference, at the size seen so far or at the margin, whichever is larger
     let size = effect.abs().max(margin) / margin;
     let difference = ((normal_quantile(0.975) + power) * relative / size).powi(2) + 1.92;
+    // what t finds in ratios that take few values, ranks may never find
+    let difference =
+        comparison.agreement.map_or(difference, |own| own.blocks_for_difference().max(difference));
     // equivalence, if the truth is where the estimate is
     let room = 1.0 - effect.abs() / margin;
     let equivalence = if room > 0.0 {
@@ -221,6 +255,13 @@ fn forecast(comparison: &Comparison, margin: f64) -> u32 {
     } else {
         f64::INFINITY
     };
+    // figures that are the same in all of them are known no better by more of them
+    let is_coarse = have >= LEAST_NAMED as f64
+        && comparison.agreement.is_some_and(|own| own.is_complete())
+        && !comparison.interval90.is_within(margin);
+    if is_coarse {
+        return MOST_FORECAST + 1;
+    }
     let more = (difference.min(equivalence).max(LEAST_NAMED as f64) - have).ceil();
     more.clamp(1.0, f64::from(MOST_FORECAST) + 1.0) as u32
 }

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use fwdlab_device::Request;
-use fwdlab_experiment::{Experiment, Traffic, Variant};
+use fwdlab_device::{Request, moment};
+use fwdlab_experiment::{Experiment, Traffic};
 use fwdlab_results::{Measure, Measured};
 
 use crate::LinuxError;
 
-/// How long frames are sent to see whether any comes back, and how often at most.
-const MOMENT: Duration = Duration::from_millis(20);
+/// How often frames are sent to see whether any comes back, at most.
 const TRIES: usize = 3;
 
 /// Has `trial` send frames for a moment, again where none of them comes back.
@@ -21,9 +20,9 @@ pub(super) fn a_few(
     mut trial: impl FnMut(&Request<'_>) -> Result<Measured, LinuxError>,
 ) -> Result<(), LinuxError> {
     let short = Experiment {
-        duration: MOMENT,
+        duration: moment::LENGTH,
         warmup: Duration::ZERO,
-        interval: MOMENT,
+        interval: moment::LENGTH,
         ..request.experiment.clone()
     };
     let traffic = Traffic { measure: Measure::Rate, ..request.traffic.clone() };
@@ -39,22 +38,8 @@ pub(super) fn a_few(
     // A tester that others kept from sending knows nothing.
     match sent {
         0 => Ok(()),
-        _ => Err(LinuxError::Setup {
-            what: format!(
-                "none of {sent} frames of traffic {:?} came back, and none would in any trial; correct \
-                 what keeps them: {}",
-                traffic.name,
-                suspects(request.variant)
-            ),
-        }),
-    }
-}
-
-/// What a variant sets, as what may keep every frame.
-fn suspects(variant: &Variant) -> String {
-    let words: Vec<&str> = variant.set.keys().map(String::as_str).collect();
-    match &words[..] {
-        [] => "the routes".to_owned(),
-        words => format!("{}, or the routes", words.join(", ")),
+        _ => {
+            Err(LinuxError::Setup { what: moment::without_frames(sent, &traffic, request.variant) })
+        }
     }
 }

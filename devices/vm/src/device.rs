@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use fwdlab_agent::channel::{Counted, ProfileCounts};
-use fwdlab_agent::task::{GuestClock, GuestTester, Task, TaskSessions};
-use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch};
+use fwdlab_agent::task::{GuestClock, GuestTester, Task, TaskSessions, TaskTraffic};
+use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch, moment};
 use fwdlab_experiment::{Experiment, Traffic, Variant};
 use fwdlab_kernel::KernelError;
 use fwdlab_results::profile::Profiled;
@@ -128,6 +128,25 @@ impl Boots {
     fn boot(&self, variant: &Variant) -> Result<&Boot, VmError> {
         let missing = || KernelError::NoKernel { kernel: PathBuf::from(&variant.name) };
         Ok(self.boots.get(&variant.name).ok_or_else(missing)?)
+    }
+
+    /// The traffics of which a Linux guest tries a few frames, each as a short task; none where not all routes
+    /// are written. Sessions need a table of their own, and captures a file each.
+    fn to_try<'t>(&'t self, variant: &Variant, rehearsal: &Task) -> Vec<(&'t Traffic, Task)> {
+        let is_whole = rehearsal.routes.len() <= ROUTES_REHEARSED;
+        let is_linux = self.boots.get(&variant.name).is_some_and(|boot| !boot.is_freebsd());
+        if !is_whole || !is_linux {
+            return Vec::new();
+        }
+        let plain = |traffic: &&Traffic| traffic.sessions.is_none() && traffic.capture.is_none();
+        let short = |traffic: &'t Traffic| {
+            let task = self.task(&Request { experiment: &self.experiment, variant, traffic });
+            let ns = moment::LENGTH.as_nanos() as u64;
+            let unpaced = TaskTraffic { pps: None, ..task.traffic };
+            let routes = Vec::new();
+            (traffic, Task { traffic: unpaced, routes, duration_ns: ns, interval_ns: ns, ..task })
+        };
+        self.experiment.traffics.iter().filter(plain).map(short).collect()
     }
 
     /// The trial's counts, with a doubt about the clock where there is one.
@@ -346,9 +365,9 @@ impl Device for Boots {
         Ok(Proof::new())
     }
 
-    /// A boot that ends where frames would be sent, of the first variant of its kind. A table of
-    /// many routes takes a guest minutes to write and is the same in every variant, so only its
-    /// first routes are.
+    /// A boot of the first variant of its kind, which sets everything up and reads it back; a Linux guest sends
+    /// a few frames of each traffic, too. A table of many routes takes a guest minutes to write and is the
+    /// same in every variant, so only its first routes are, and no frame is sent.
     fn preflight(
         &mut self,
         variant: &Variant,
@@ -361,10 +380,21 @@ impl Device for Boots {
         }
         let request = Request { experiment: &experiment, variant, traffic };
         let mut task = Task { is_rehearsal: true, ..self.task(&request) };
+        let tried = self.to_try(variant, &task);
+        task.from_state = tried.iter().map(|(_, task)| task.clone()).collect();
         task.routes.truncate(ROUTES_REHEARSED);
         let image = self.boot(variant)?.kernel.image.display().to_string();
         match self.follow(&request, task, watch) {
-            Ok(_) => Ok(Proof::new()),
+            Ok(counted) => {
+                let traffics = tried.iter().map(|(traffic, _)| *traffic);
+                let silent = traffics.zip(&counted.tried).find(|(_, [_, back])| *back == 0);
+                match silent {
+                    Some((traffic, [sent, _])) if *sent > 0 => {
+                        Err(DeviceError::setup(moment::without_frames(*sent, traffic, variant)))
+                    }
+                    _ => Ok(counted.proof),
+                }
+            }
             Err(DeviceError::Setup(fault) | DeviceError::Trial(fault)) => {
                 Err(DeviceError::setup(blamed(&fault.to_string(), &image, variant)))
             }

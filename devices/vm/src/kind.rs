@@ -131,6 +131,10 @@ impl Kind for Vm {
         experiment.variants.iter().filter(|own| tried_by(experiment, own) == own.name).count()
     }
 
+    fn boot_seconds(&self) -> f64 {
+        BOOT_SECONDS
+    }
+
     /// Both passes, each with a warm-up of its own.
     fn trial_seconds(&self, experiment: &Experiment) -> Option<(f64, &'static str)> {
         let passes = 2 * experiment.warmup + experiment.duration + cable_duration(experiment);

@@ -58,18 +58,15 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
     let every = (points.len() / 9).max(1);
     let room = if points.len() > 1 { (x(1) - x(0)).abs() * every as f64 / 7.0 } else { 24.0 };
     let columns = (room as usize).max(11);
-    for (i, point) in points.iter().enumerate().step_by(every) {
-        let name = match point.revision.chars().count() > columns {
-            true => point.revision.chars().take(columns - 1).chain(['…']).collect(),
-            false => point.revision.clone(),
-        };
+    let names: Vec<&str> = points.iter().map(|point| point.revision.as_str()).collect();
+    for (i, name) in labels(&names, columns).iter().enumerate().step_by(every) {
         let anchor = if x(i) > WIDTH - 45.0 { "end" } else { "middle" };
         let _ = writeln!(
             out,
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
             x(i),
             HEIGHT - 8.0,
-            escaped(&name)
+            escaped(name)
         );
     }
     let starts: Vec<usize> =
@@ -124,6 +121,34 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
 }
 
 /// What stands above a change: `-3.1 %`, or `x400` where a percentage says nothing.
+/// Names as they stand below an axis, each in so many columns: where one is too long, without what all begin with up
+/// to a sign between their words, as the day of times of one day.
+fn labels(names: &[&str], columns: usize) -> Vec<String> {
+    let is_long = names.iter().any(|name| name.chars().count() > columns);
+    let alike = if is_long && names.len() > 1 { common_start(names) } else { 0 };
+    let shown = |name: &&str| {
+        let rest: String = name.chars().skip(alike).collect();
+        let own = if alike > 0 { format!("…{rest}") } else { rest };
+        match own.chars().count() > columns {
+            true => own.chars().take(columns - 1).chain(['…']).collect(),
+            false => own,
+        }
+    };
+    names.iter().map(shown).collect()
+}
+
+/// Signs that all names begin with, up to the last that is no letter and no digit; none is left without a rest.
+fn common_start(names: &[&str]) -> usize {
+    let first: Vec<char> = names.first().map_or_else(Vec::new, |name| name.chars().collect());
+    let with_first = |name: &&str| {
+        let alike = name.chars().zip(&first).take_while(|(one, other)| one == *other).count();
+        alike.min(name.chars().count().saturating_sub(1))
+    };
+    let alike = names.iter().map(with_first).min().unwrap_or(0);
+    let between = first.iter().take(alike).rposition(|sign| !sign.is_ascii_alphanumeric());
+    between.map_or(0, |at| at + 1)
+}
+
 fn label(ratio: f64) -> String {
     let times = 1.0 + ratio;
     match is_far(ratio) {
@@ -196,6 +221,19 @@ mod tests {
             assert_eq!(of("frames/s", rate), fwdlab_results::units::rate(rate));
         }
         assert_eq!(of("ns/frame", 98.14), "98.1 ns/frame");
+    }
+
+    /// Three times of one day were "2026-11-27T1…" all three.
+    #[test]
+    fn names_that_are_too_long_show_what_tells_them_apart() {
+        let times = ["2026-11-27T12:41:16Z", "2026-11-27T12:41:57Z", "2026-11-27T12:42:41Z"];
+        assert_eq!(labels(&times, 13), ["…41:16Z", "…41:57Z", "…42:41Z"]);
+        assert_eq!(labels(&times, 20), times);
+        let revisions = ["r368606", "r368606D27401-whole"];
+        assert_eq!(labels(&revisions, 11), ["r368606", "r368606D27…"]);
+        assert_eq!(labels(&["a-long-name", "a-long-name"], 5), ["…name", "…name"]);
+        assert_eq!(labels(&["2026-11-27T12:41:16Z"], 11), ["2026-11-27…"]);
+        assert_eq!(labels(&["", "2026-11-27T12:41:16Z"], 11), ["", "2026-11-27…"]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::path::Path;
 use fwdlab_guard::{digest, input};
 use serde::Deserialize;
 
-use crate::files::JournalText;
+use crate::files::{JournalText, journal_bytes};
 use crate::record::Campaign;
 use crate::{EXPERIMENT_FILE, Error, JOURNAL_FILE, Result};
 
@@ -152,14 +152,24 @@ fn experiment(dir: &Path) -> Result<String> {
 }
 
 fn journal(dir: &Path) -> Result<Vec<u8>> {
-    read_or_nothing(&dir.join(JOURNAL_FILE), crate::MOST_JOURNAL_BYTES)
+    let path = dir.join(JOURNAL_FILE);
+    match input::found(&path, crate::MOST_JOURNAL_BYTES) {
+        Ok(file) => journal_bytes(&path, file),
+        Err(error) => nothing_or(&path, error),
+    }
 }
 
 fn read_or_nothing(path: &Path, most: u64) -> Result<Vec<u8>> {
     match input::bytes(path, most) {
         Ok(bytes) => Ok(bytes),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(Error::io("read", path)(error)),
+        Err(error) => nothing_or(path, error),
+    }
+}
+
+fn nothing_or(path: &Path, error: io::Error) -> Result<Vec<u8>> {
+    match error.kind() {
+        io::ErrorKind::NotFound => Ok(Vec::new()),
+        _ => Err(Error::io("read", path)(error)),
     }
 }
 

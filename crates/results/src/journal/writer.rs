@@ -7,12 +7,12 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use fwdlab_guard::{Folder, Refused, digest, input, patiently};
+use fwdlab_guard::{Folder, Refused, digest, patiently};
 use nix::fcntl::OFlag;
 
 use super::chain::{self, Chain};
 use super::utc_stamp;
-use crate::files::{ENVIRONMENT_FILE, JournalText};
+use crate::files::{ENVIRONMENT_FILE, JournalText, journal_bytes};
 use crate::{
     Campaign, EXPERIMENT_FILE, Finished, JOURNAL_FILE, Record, Results, Resumed, TORN_FILE, Trial,
 };
@@ -229,8 +229,7 @@ impl Journal {
         let file = locked(dir, create)?;
         // What an earlier run left that was killed; whoever may not remove it will hear of it soon.
         let _ = Folder::open(dir).and_then(|folder| folder.tidy());
-        let bytes =
-            input::limited(&file, crate::MOST_JOURNAL_BYTES).map_err(Error::io("read", &path))?;
+        let bytes = journal_bytes(&path, &file)?;
         let length = JournalText::split(&bytes).whole_bytes();
         let journal = Self {
             dir: dir.to_owned(),

@@ -189,3 +189,79 @@ fn no_interval_is_of_100_per_cent() {
     assert_eq!(level(0.999_999_9), "99.99999 %");
     assert!(level(1.0 - 1e-16).starts_with("more than 99.9"));
 }
+
+/// Instructions per frame: so many blocks in which both sides count the same, and so many in which the variant
+/// takes 1.74 % more.
+fn counted(same: usize, worse: usize) -> Comparison {
+    let base = 2_508.327_123;
+    let blocks = [vec![Block::new(base, base); same], vec![Block::new(base, base * 1.0174); worse]];
+    paired::compare(&blocks.concat(), Direction::LowerIsBetter).unwrap()
+}
+
+/// What is said of them at a margin of 0.2 %.
+fn said(comparison: &Comparison) -> (Verdict, String) {
+    let verdict = Verdict::judge(comparison, 0.002, &[]);
+    let text = verdict.sentence(Some(comparison), 0.002, SUBJECT);
+    (verdict, text)
+}
+
+/// An interval without width from two blocks looked like a proof.
+#[test]
+fn blocks_that_all_agree_are_equivalent_once_there_are_enough_of_them() {
+    for blocks in 2..LEAST_NAMED {
+        let (verdict, text) = said(&counted(blocks, 0));
+        let missing = (LEAST_NAMED - blocks) as u32;
+        assert_eq!(verdict, Verdict::Inconclusive { more_blocks: missing }, "{text}");
+        assert!(
+            text.contains(&format!("; both read the same in all {blocks} blocks; fewer than 4 blocks prove nothing); about ")),
+            "{text}"
+        );
+    }
+    // "-3.77 %, 0.00 %" of two blocks that say -3.77 % both.
+    let (verdict, text) = said(&counted(0, 2));
+    assert_eq!(verdict, Verdict::Inconclusive { more_blocks: 2 });
+    assert!(
+        text.contains(", 0.00 %]; fewer than 4 blocks prove nothing); about 2 more blocks needed"),
+        "{text}"
+    );
+    let (verdict, text) = said(&counted(LEAST_NAMED, 0));
+    assert_eq!(verdict, Verdict::Equivalent);
+    assert!(
+        text.ends_with("(90 % interval [0.00 %, 0.00 %]; both read the same in all 4 blocks)"),
+        "{text}"
+    );
+    // Figures that are rounded to a digit agree, too, and prove nothing, however many they are.
+    let coarse = paired::compare(&[Block::new(5.0, 5.0); 8], Direction::LowerIsBetter).unwrap();
+    let (verdict, text) = said(&coarse);
+    assert_eq!(verdict.word(), "inconclusive");
+    assert!(
+        text.ends_with("more blocks would not decide it: the figures are too coarse"),
+        "{text}"
+    );
+}
+
+/// Normal theory named 44 blocks, and after 600 nothing was decided.
+#[test]
+fn one_boot_that_counts_otherwise_is_no_matter_of_the_number_of_blocks() {
+    let (verdict, text) = said(&counted(5, 1));
+    assert!(
+        matches!(verdict, Verdict::Inconclusive { more_blocks } if more_blocks > MOST_FORECAST)
+    );
+    assert!(
+        text.contains("both read the same in 5 of 6 blocks, and modular was worse in 1"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with(
+            "more blocks like these would not decide it: find out what differs between them"
+        ),
+        "{text}"
+    );
+    let (later, text) = said(&counted(500, 100));
+    assert_eq!(later.word(), "inconclusive", "{text}");
+    // Half of them: that takes many, and it is found then. Three were named.
+    let (verdict, _) = said(&counted(4, 4));
+    let Verdict::Inconclusive { more_blocks } = verdict else { panic!("{verdict:?}") };
+    let half = (8 + more_blocks as usize).div_ceil(2);
+    assert!(more_blocks > 10 && said(&counted(half, half)).0.word() == "slower", "{more_blocks}");
+}

@@ -23,6 +23,14 @@
   // The same without zeros at its end, for axes.
   const round = (value) => short(value).replace(/(\.\d*?)0+(?= |$)/, "$1").replace(/\.(?= |$)/, "");
 
+  // Length of what all names begin with, up to a sign between their words: of times of one day, the day.
+  const commonStart = (names) => {
+    let end = Math.min(...names.map((name) => name.length - 1));
+    for (const name of names) while (name.slice(0, end) !== names[0].slice(0, end)) end--;
+    while (end > 0 && /[A-Za-z0-9]/.test(names[0][end - 1])) end--;
+    return names.length > 1 ? Math.max(end, 0) : 0;
+  };
+
   // Round values between two, some five of them.
   const ticks = (low, high) => {
     const rough = (high - low) / 5;
@@ -93,14 +101,19 @@
     }
     const every = Math.max(1, Math.ceil(points.length / ((width - left) / 90)));
     // whole names where there is room: two images of a patch begin alike
-    const room = points.length > 1 ? Math.max(11, Math.floor((step * every) / 7)) : 24;
-    const short = (name) => (name.length > room ? name.slice(0, room - 1) + "…" : name);
+    const room = points.length > 1 ? Math.max(11, Math.floor((step * every - 8) / 7)) : 24;
+    const names = points.map((p) => String(p.revision));
+    const alike = names.some((name) => name.length > room) ? commonStart(names) : 0;
+    const short = (name) => {
+      const own = alike ? "…" + name.slice(alike) : name;
+      return own.length > room ? own.slice(0, room - 1) + "…" : own;
+    };
     points.forEach((p, i) => {
       if (i % every === 0) {
         const anchor = x(i) > width - 40 ? "end" : x(i) < left + 20 ? "start" : "middle";
         const at = { end: width - right, start: left, middle: x(i) }[anchor];
         const place = { x: at, y: height - bottom + 18, "text-anchor": anchor };
-        svg.append(draw("text", place, short(String(p.revision))));
+        svg.append(draw("text", place, short(names[i])));
       }
     });
 
