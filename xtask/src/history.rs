@@ -5,7 +5,7 @@ mod alerts;
 mod nightly;
 mod noise;
 
-use nightly::{NEAR, STEP, nightly};
+use nightly::{By, NEAR, STEP, nightly};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -32,6 +32,10 @@ pub struct Args {
     /// Other seeds than those of the table, nothing written: to choose settings by
     #[arg(long)]
     tune: bool,
+
+    /// Only what is used and not its rivals, nothing written
+    #[arg(long)]
+    used: bool,
 }
 
 /// A way to find changes.
@@ -76,9 +80,9 @@ impl Method {
                 let found = change::changes(&own.values, own.noise, &Settings::default());
                 found.iter().map(|change| change.at).collect()
             }
-            Self::Nightly => nightly(own, true, POINTS),
+            Self::Nightly => nightly(own, true, POINTS).iter().map(|own| own.night).collect(),
             Self::Divisive(alpha) => divisive::changes(&own.values, alpha, own.seed),
-            Self::Today => nightly(own, false, POINTS),
+            Self::Today => nightly(own, false, POINTS).iter().map(|own| own.night).collect(),
             Self::Watch => {
                 watch::alarms(&own.values, watch::EVERY).iter().map(|a| a.raised).collect()
             }
@@ -102,14 +106,27 @@ struct Row {
     found_percent: f64,
     /// Points without a change that were simulated.
     points: usize,
+    /// By what the false ones of each night were raised: the last points alone, a level of three to six points,
+    /// a look back otherwise.
+    by: [usize; 3],
 }
 
 impl Row {
     fn of(kind: Kind, method: Method, seeds: std::ops::Range<u64>) -> Self {
-        let silent: usize = seeds
-            .clone()
-            .map(|seed| method.found(&noise::series(kind, None, seed, POINTS)).len())
-            .sum();
+        let mut silent = 0;
+        let mut by = [0; 3];
+        for seed in seeds.clone() {
+            let own = noise::series(kind, None, seed, POINTS);
+            if matches!(method, Method::Nightly) {
+                let raised = nightly(&own, true, POINTS);
+                silent += raised.len();
+                for (count, what) in by.iter_mut().zip(By::ALL) {
+                    *count += raised.iter().filter(|own| own.by == what).count();
+                }
+            } else {
+                silent += method.found(&own).len();
+            }
+        }
         let series = seeds.end - seeds.start;
         let is_found = |seed: &u64| {
             let at = 28 + (*seed as usize * 7) % 20;
@@ -123,6 +140,7 @@ impl Row {
             method,
             false_in_1000: silent as f64 * 1_000.0 / (series as usize * POINTS) as f64,
             points: series as usize * POINTS,
+            by,
             found_percent: found as f64 * 100.0 / series as f64,
         }
     }
@@ -147,12 +165,17 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     let mut rows = Vec::new();
     for kind in Kind::ALL {
         for method in Method::ALL {
+            let is_used = matches!(method, Method::Levels | Method::Nightly | Method::Today);
+            if arguments.used && !is_used {
+                continue;
+            }
             let row = Row::of(kind, method, first..first + series);
             println!(
-                "{:14} {:42} {:6.2} false in 1,000 points, {:5.1} % found{}",
+                "{:19} {:50} {:6.2} false in 1,000 points {:?}, {:5.1} % found{}",
                 row.kind.name(),
                 row.method.name(),
                 row.false_in_1000,
+                row.by,
                 row.found_percent,
                 if row.is_good() { "" } else { "  OUT OF BOUNDS" }
             );
@@ -164,7 +187,7 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     let outcome = alerts::simulate(count, commits, first);
     println!("{}", of_alerts(&outcome, count, commits));
     let is_good = rows.iter().all(Row::is_good) && outcome.alerts <= 1;
-    if !arguments.quick && !arguments.tune {
+    if !arguments.quick && !arguments.tune && !arguments.used {
         let alerts = of_alerts(&outcome, count, commits);
         write(&root.join(DOCUMENT), &format!("{}\n{alerts}", table(&rows, series)))?;
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use fwdlab_campaign::bisect::{BisectError, Header, Journal, bisect, variants};
+use fwdlab_campaign::bisect::{BisectError, Header, Journal, bisect, margin, variants};
 use fwdlab_stats::bisect::Terms;
 use fwdlab_stats::far_change;
 
@@ -57,7 +57,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         number: earlier,
         disturbed: 0,
     };
-    let terms = Terms { most: arguments.most, ..Terms::default() };
+    let margin = margin(path, &text)?;
+    let terms = Terms { most: arguments.most, margin, ..Terms::default() };
     let measure = |state: usize| match &labs {
         Some(both) => probe.compare_labs(both),
         None => probe.compare(&chain[0], &chain[state]),

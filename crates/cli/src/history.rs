@@ -29,14 +29,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 
-    /// Changes smaller than this do not matter
-    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = margin)]
-    margin: f64,
-
-    /// Series whose names hold this text are of software that never changes: when one moves, the
-    /// machine moved
-    #[arg(long, value_name = "TEXT")]
-    control: Option<String>,
+    #[command(flatten)]
+    finding: Finding,
 
     /// Only series whose names hold this text; may be repeated
     #[arg(long, value_name = "TEXT")]
@@ -64,6 +58,28 @@ pub struct Args {
     action: Option<Action>,
 }
 
+/// What decides which changes are found, and whose they are.
+#[derive(clap::Args)]
+struct Finding {
+    /// Changes smaller than this do not matter
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = margin)]
+    margin: f64,
+
+    /// Series whose names hold this text are of software that never changes: what moves as one of them does,
+    /// on the same machine, is the machine's
+    #[arg(long, value_name = "TEXT")]
+    control: Option<String>,
+}
+
+impl Finding {
+    fn options(&self) -> Options {
+        Options {
+            settings: Settings { margin: self.margin, ..Settings::default() },
+            control: self.control.clone(),
+        }
+    }
+}
+
 /// What else can be done.
 #[derive(Subcommand)]
 enum Action {
@@ -77,6 +93,8 @@ enum Action {
         /// The store
         #[arg(long, value_name = "FILE")]
         store: PathBuf,
+        #[command(flatten)]
+        finding: Finding,
     },
 }
 
@@ -113,8 +131,8 @@ enum FailOn {
 /// # Errors
 /// When nothing can be read, or the store cannot be used.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    if let Some(Action::Ack { id, reason, store }) = &arguments.action {
-        return acknowledge(id, reason, store);
+    if let Some(Action::Ack { id, reason, store, finding }) = &arguments.action {
+        return acknowledge(id, reason, store, &finding.options());
     }
     let mut store = Store::default();
     if let Some(path) = &arguments.store {
@@ -146,10 +164,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             arguments.only.join("' or '")
         );
     }
-    let options = Options {
-        settings: Settings { margin: arguments.margin, ..Settings::default() },
-        control: arguments.control.clone(),
-    };
+    let options = arguments.finding.options();
     let mut history = find(store.points.clone(), &store.acknowledged, &options);
     if let (Some(command), Some(path)) = (&arguments.confirm, &arguments.store)
         && confirm::confirm(command, &history, &mut store, path)? > 0
@@ -199,13 +214,14 @@ fn is_met(history: &History, criterion: FailOn) -> bool {
     })
 }
 
-fn acknowledge(id: &str, reason: &str, path: &Path) -> anyhow::Result<ExitCode> {
+fn acknowledge(id: &str, reason: &str, path: &Path, options: &Options) -> anyhow::Result<ExitCode> {
     if reason.trim().is_empty() {
         bail!("--reason is empty: say why the change is fine");
     }
     let mut store = Store::read(path)?;
-    let history = find(store.points.clone(), &store.acknowledged, &Options::default());
-    let Some(alert) = history.alerts.iter().find(|alert| alert.id == id) else {
+    let history = find(store.points.clone(), &store.acknowledged, options);
+    let mut all = history.alerts.iter().chain(&history.suspects);
+    let Some(alert) = all.find(|alert| alert.id == id) else {
         return Err(Error::NoAlert { id: id.to_owned(), store: path.to_owned() }.into());
     };
     let (before, after) = history.ends(&alert.moved[0]);

@@ -217,6 +217,111 @@ fn a_change_that_is_not_confirmed_is_not_reported() {
     }
 }
 
+/// Nights of three configurations that vary by half a per cent. nat has three bad days from the 27th on; pf and
+/// ipfw lose 3 % at the 36th, which comes back at the 52nd.
+fn nights(root: &Path, nights: std::ops::Range<u32>) {
+    let dir = root.join("Atom_C2558_4Cores/Intel_i350/firewalls/results/fbsd.2017");
+    fs::create_dir_all(&dir).expect("a writable directory");
+    for at in nights {
+        for (number, name) in ["nat", "pf", "ipfw"].into_iter().enumerate() {
+            let is_off = match name {
+                "nat" => (27..30).contains(&at),
+                _ => (36..52).contains(&at),
+            };
+            let place = (u64::from(at) * 4 + number as u64 + 9).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let day = ((place >> 40) % 1_000) as f64 / 1_000.0 - 0.5;
+            let level = 512_000.0 * (1.0 + 0.017 * day) * if is_off { 0.97 } else { 1.0 };
+            let lines: String =
+                (0..5).map(|n| format!("{}\n", level * (1.0 + f64::from(n) * 5e-4))).collect();
+            fs::write(dir.join(format!("{}.{name}.pps", 300_000 + at * 50)), lines)
+                .expect("a writable directory");
+        }
+    }
+}
+
+/// Suspected, measured again, one alert, acknowledged, taken back: each night with the store read again.
+#[test]
+fn an_alert_lives_from_a_suspicion_to_its_end() {
+    let lab = Lab::new("");
+    searches(&lab.path("nat/RAW"), [("a", 60.0), ("b", 60.0)]);
+    searches(&lab.path("pf/RAW"), [("a", 60.0), ("b", 58.0)]);
+    let command = format!(
+        "echo $FWDLAB_SERIES >> asked; case $FWDLAB_SERIES in *nat*) of=nat;; *) of=pf;; esac; \
+         exec {} import $of -o \"$FWDLAB_RESULTS\"",
+        env!("CARGO_BIN_EXE_fwdlab")
+    );
+    let run = |more: &[&str], code: i32| -> (String, Value) {
+        let watch = ["history", "--store", "h.jsonl", "--fail-on", "regression"];
+        let output = lab.fwdlab(&[&watch[..], more].concat());
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{more:?}: {said}");
+        // the store alone says the same
+        let again = lab.fwdlab(&[&watch[..], &["--format", "json"]].concat());
+        assert_eq!(again.status.code(), Some(code), "{more:?}: {}", text(&again.stderr));
+        (said, serde_json::from_str(&text(&again.stdout)).expect("JSON"))
+    };
+    let night = |last: u32, more: &[&str], code: i32| {
+        nights(&lab.path("archive"), 0..last);
+        run(&[&["archive"], more].concat(), code)
+    };
+    let confirm = ["--confirm", command.as_str()];
+    let count = |json: &Value| {
+        let of = |name: &str| json[name].as_array().expect("a list").len();
+        (of("alerts"), of("suspects"))
+    };
+
+    assert_eq!(count(&night(27, &confirm, 0).1), (0, 0));
+    assert_eq!(count(&night(29, &confirm, 0).1), (0, 0), "two bad days are no change");
+    let (said, json) = night(30, &[], 0);
+    assert_eq!(count(&json), (0, 1), "{said}");
+    assert!(said.contains("nat") && said.contains("measure it again"), "{said}");
+    // measured again: not confirmed, and set aside
+    let (said, json) = run(&confirm, 0);
+    assert!(said.contains("is not confirmed") && said.contains("set aside"), "{said}");
+    assert!(json["suspects"][0]["reason"].is_string(), "{json}");
+    assert_eq!(count(&night(33, &confirm, 0).1), (0, 0), "the bad days are over");
+
+    // two series at one place are one suspicion, measured again once, and one alert
+    assert_eq!(count(&night(38, &confirm, 0).1), (0, 0));
+    let (said, json) = night(39, &[], 0);
+    assert_eq!(count(&json), (0, 2), "{said}");
+    assert_eq!(json["suspects"][0]["id"], json["suspects"][1]["id"], "{said}");
+    let (said, json) = night(39, &confirm, 1);
+    assert!(said.contains("is confirmed") && said.contains("regression after"), "{said}");
+    assert_eq!(
+        (count(&json), json["alerts"][0]["moved"].as_array().map(Vec::len)),
+        ((1, 0), Some(2))
+    );
+    assert!(json["alerts"][0]["confirmed"].is_string(), "{json}");
+    for last in [40, 44, 47] {
+        let (said, json) = night(last, &confirm, 1);
+        assert_eq!(count(&json), (1, 0), "night {last}: {said}");
+        assert!(said.contains("; confirmed"), "night {last}: {said}");
+    }
+    let asked = fs::read_to_string(lab.path("asked")).expect("what was asked");
+    assert_eq!(asked.lines().count(), 2, "each is asked once: {asked}");
+
+    let (_, json) = run(&[], 1);
+    let id = json["alerts"][0]["id"].as_str().expect("an id").to_owned();
+    let known = ["history", "ack", &id, "--reason", "pf got a lock", "--store", "h.jsonl"];
+    assert_eq!(lab.fwdlab(&known).status.code(), Some(0));
+    let (said, json) = night(50, &confirm, 0);
+    assert!(said.contains("acknowledged: pf got a lock"), "{said}");
+    assert_eq!(json["alerts"][0]["state"], "acknowledged");
+
+    // the level is back: that alert is closed, and what brought it back is an alert of its own
+    let (said, json) = night(64, &[], 0);
+    assert!(said.contains("taken back since"), "{said}");
+    let states = |json: &Value| -> Vec<(String, bool)> {
+        let all = json["alerts"].as_array().expect("a list").iter();
+        all.map(|own| (own["state"].to_string(), own["regression"] == true)).collect()
+    };
+    let wanted = [("\"closed\"".to_owned(), true), ("\"open\"".to_owned(), false)];
+    assert_eq!(states(&json), wanted, "{said}");
+    let output = lab.fwdlab(&["history", "--store", "h.jsonl", "--fail-on", "change"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+}
+
 /// The published machines with one change, read together.
 #[test]
 fn the_seeds_machines_are_put_together() {

@@ -1,7 +1,13 @@
 //! What changed, and what changed with it.
 
+mod alerts;
+mod cause;
+#[cfg(test)]
+mod machine_tests;
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 
 use fwdlab_stats::change::{self, Change, Settings, Told, today};
 
@@ -9,13 +15,16 @@ use crate::point::Point;
 use crate::series::{Series, gather};
 use crate::store::Acknowledged;
 
+/// The p at which a change that was confirmed is still seen: its place is known, and it was measured twice.
+const STILL: f64 = 0.01;
+
 /// What is asked.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Of a change.
     pub settings: Settings,
     /// Part of the names of series that no software changes: a fixed image that is measured again
-    /// and again. When one moves, the machine moved.
+    /// and again. What moves as one of them does on the same machine is the machine's.
     pub control: Option<String>,
 }
 
@@ -28,6 +37,8 @@ pub struct Moved {
     pub change: Change,
     /// Index of a later change that took it back.
     pub undone_at: Option<usize>,
+    /// Where it is only suspected: how many times likelier the points are after a step than without.
+    pub evidence: Option<f64>,
 }
 
 /// Whose change it is.
@@ -35,7 +46,7 @@ pub struct Moved {
 pub enum Cause {
     /// Nothing speaks against the software.
     Software,
-    /// The machine or the lab: the control moved, or one revision was measured twice.
+    /// The machine or the lab: the control moved as much, or one revision was measured twice.
     Machine,
 }
 
@@ -70,19 +81,6 @@ impl Alert {
     }
 }
 
-/// The last points of a series that may be a change, too few to tell.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Suspect {
-    /// Index of the series.
-    pub series: usize,
-    /// Index of the first point that is off.
-    pub at: usize,
-    /// True when it went up.
-    pub is_up: bool,
-    /// How many times likelier the last points are after a step than without.
-    pub evidence: f64,
-}
-
 /// A history: series, their changes, and the causes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
@@ -92,8 +90,9 @@ pub struct History {
     pub changes: Vec<Vec<Change>>,
     /// Changes by cause, the newest last.
     pub alerts: Vec<Alert>,
-    /// Series whose last points may have changed.
-    pub suspects: Vec<Suspect>,
+    /// What the last points may be, as the alerts that it would be. One that was measured again without showing
+    /// is acknowledged; one that showed is an alert.
+    pub suspects: Vec<Alert>,
 }
 
 /// Finds what changed in `points`.
@@ -107,29 +106,46 @@ pub fn find(
         .iter()
         .map(|own| change::told(&own.medians(), own.noise(), &options.settings))
         .collect();
-    let suspects = suspects(&series, &told, &options.settings);
+    let mut suspected = suspects(&series, &told, &options.settings);
     let changes = told.into_iter().map(|told| told.changes).collect();
-    let mut history = History { series, changes, alerts: Vec::new(), suspects };
-    history.alerts = alerts(&history, acknowledged, options);
+    let mut history = History { series, changes, ..History::default() };
+    let mut moved = history.moved(options.settings.margin);
+    let is_confirmed = |own: &mut Moved| {
+        let is_it = |ack: &Acknowledged| ack.is_confirmed == Some(true) && history.is_of(ack, own);
+        acknowledged.iter().any(is_it)
+    };
+    moved.extend(suspected.extract_if(.., is_confirmed));
+    moved.extend(history.kept(&moved, acknowledged, &options.settings));
+    history.alerts = history.alerts_of(moved, acknowledged, options);
+    history.suspects = history.alerts_of(suspected, acknowledged, options);
     history
 }
 
-fn suspects(series: &[Series], told: &[Told], settings: &Settings) -> Vec<Suspect> {
+/// What only the last points say, or a level too short to tell.
+fn suspects(series: &[Series], told: &[Told], settings: &Settings) -> Vec<Moved> {
     let mut suspects = Vec::new();
     for (index, (own, told)) in series.iter().zip(told).enumerate() {
         let start = told.changes.last().map_or(0, |last| last.at);
-        let alarm = today::alarm(&own.medians()[start..], own.noise(), settings, today::BOUND);
-        suspects.extend(alarm.map(|alarm| Suspect {
+        let medians = own.medians();
+        let alarm = today::alarm(&medians[start..], own.noise(), settings, today::BOUND);
+        let found = alarm.and_then(|alarm| {
+            let at = start + alarm.began;
+            let change = change::at(&medians[start..], alarm.began, own.noise(), settings)?;
+            let latest = medians.len() - today::FEWEST_NEW;
+            let earliest = medians.len().saturating_sub(today::MOST_NEW).max(start + 1);
+            // by Markov's inequality
+            let p = 1.0 / alarm.evidence;
+            Some((
+                Change { at, range: (earliest.min(at), latest.max(at)), p, ..change },
+                alarm.evidence,
+            ))
+        });
+        let doubtful = told.doubtful.iter().map(|change| (*change, evidence(change.p)));
+        suspects.extend(found.into_iter().chain(doubtful).map(|(change, evidence)| Moved {
             series: index,
-            at: start + alarm.began,
-            is_up: alarm.is_up,
-            evidence: alarm.evidence,
-        }));
-        suspects.extend(told.doubtful.iter().map(|change| Suspect {
-            series: index,
-            at: change.at,
-            is_up: change.ratio > 0.0,
-            evidence: evidence(change.p),
+            change,
+            undone_at: None,
+            evidence: Some(evidence),
         }));
     }
     suspects
@@ -151,94 +167,77 @@ fn undone(changes: &[Change], k: usize, margin: f64) -> Option<usize> {
     })
 }
 
-fn alerts(history: &History, acknowledged: &[Acknowledged], options: &Options) -> Vec<Alert> {
-    let mut open: Vec<Moved> = Vec::new();
-    for (series, changes) in history.changes.iter().enumerate() {
-        for (k, &change) in changes.iter().enumerate() {
-            let undone_at = undone(changes, k, options.settings.margin);
-            open.push(Moved { series, change, undone_at });
-        }
-    }
-    // the clearest change names the place; what may have moved there belongs to it
-    open.sort_by(|a, b| a.change.p.total_cmp(&b.change.p).then(a.series.cmp(&b.series)));
-    let mut alerts = Vec::new();
-    while !open.is_empty() {
-        let first = open.remove(0);
-        let (mut moved, rest): (Vec<Moved>, Vec<Moved>) =
-            open.into_iter().partition(|other| history.is_together(&first, other));
-        open = rest;
-        moved.insert(0, first);
-        alerts.push(history.alert(moved, acknowledged, options));
-    }
-    alerts.sort_by(|a, b| history.age(&a.moved[0], &b.moved[0]));
-    alerts
-}
-
 impl History {
+    /// The changes of all series.
+    fn moved(&self, margin: f64) -> Vec<Moved> {
+        let of_series = |(series, changes): (usize, &Vec<Change>)| -> Vec<Moved> {
+            let one = |(k, &change): (usize, &Change)| {
+                let undone_at = undone(changes, k, margin);
+                Moved { series, change, undone_at, evidence: None }
+            };
+            changes.iter().enumerate().map(one).collect()
+        };
+        self.changes.iter().enumerate().flat_map(of_series).collect()
+    }
+
+    /// What a second measurement confirmed and the series alone does not say clearly enough any more, or not yet.
+    fn kept(
+        &self,
+        moved: &[Moved],
+        acknowledged: &[Acknowledged],
+        settings: &Settings,
+    ) -> Vec<Moved> {
+        let mut kept: Vec<Moved> = Vec::new();
+        for ack in acknowledged.iter().filter(|ack| ack.is_confirmed == Some(true)) {
+            for (index, series) in self.series.iter().enumerate() {
+                let name = series.key.name();
+                let is_known = |own: &Moved| own.series == index && self.is_of(ack, own);
+                if !ack.series.contains(&name) || moved.iter().chain(&kept).any(is_known) {
+                    continue;
+                }
+                let at = series.points.iter().position(|p| p.revision == ack.first_changed);
+                kept.extend(at.and_then(|at| self.still(index, at, settings)));
+            }
+        }
+        kept
+    }
+
+    /// The change at a place that was confirmed, as far as the points around it still show it.
+    fn still(&self, series: usize, at: usize, settings: &Settings) -> Option<Moved> {
+        let own = &self.series[series];
+        let changes = &self.changes[series];
+        let start = changes.iter().map(|other| other.at).filter(|other| *other < at).max();
+        let start = start.unwrap_or(0);
+        let end = changes.iter().map(|other| other.at).find(|other| *other > at);
+        let medians = own.medians();
+        let level = &medians[start..end.unwrap_or(medians.len())];
+        let change = change::at(level, at.checked_sub(start)?, own.noise(), settings)?;
+        let is_seen = change.p <= STILL && change.ratio.abs() >= settings.margin;
+        let change = Change { at, range: (at, at), ..change };
+        is_seen.then_some(Moved { series, change, undone_at: None, evidence: None })
+    }
+
     /// The point before a change and the first after it.
     pub fn ends(&self, moved: &Moved) -> (&Point, &Point) {
         let points = &self.series[moved.series].points;
         (&points[moved.change.at - 1], &points[moved.change.at])
     }
 
-    /// Whether two changes can be one: the place of one lies where the other may have been.
-    fn is_together(&self, one: &Moved, other: &Moved) -> bool {
-        if one.series == other.series {
-            return false;
-        }
-        let (before, after) = self.ends(one);
-        let points = &self.series[other.series].points;
-        let (first, last) = other.change.range;
-        let left = &points[first.saturating_sub(1)];
-        let right = &points[last.min(points.len() - 1)];
-        // the stretches (before, after] and (left, right] share a revision
-        order(left, after) == Some(Ordering::Less) && order(before, right) == Some(Ordering::Less)
+    /// The last point that is surely before a change, and the first that is surely after it.
+    fn stretch(&self, moved: &Moved) -> (&Point, &Point) {
+        let points = &self.series[moved.series].points;
+        let (first, last) = moved.change.range;
+        (&points[first.saturating_sub(1)], &points[last.min(points.len() - 1)])
     }
 
-    fn age(&self, one: &Moved, other: &Moved) -> Ordering {
-        let (a, b) = (self.ends(one).1, self.ends(other).1);
-        order(a, b).unwrap_or_else(|| a.date.cmp(&b.date))
-    }
-
-    fn alert(&self, moved: Vec<Moved>, acknowledged: &[Acknowledged], options: &Options) -> Alert {
-        let (before, after) = self.ends(&moved[0]);
-        let own: BTreeSet<usize> = moved.iter().map(|m| m.series).collect();
-        let spans = |series: &Series| {
-            let is_before = |p: &Point| order(p, after) == Some(Ordering::Less);
-            let is_after = |p: &Point| order(before, p) == Some(Ordering::Less);
-            series.points.iter().any(is_before) && series.points.iter().any(is_after)
-        };
-        let unmoved = (0..self.series.len())
-            .filter(|i| !own.contains(i) && spans(&self.series[*i]))
-            .collect();
-        let is_control = |index: &usize| {
-            let name = self.series[*index].key.name();
-            options.control.as_ref().is_some_and(|control| name.contains(control.as_str()))
-        };
-        let is_same = match (before.read_revision(), after.read_revision()) {
-            (Some(a), Some(b)) => a.is_same(&b),
-            _ => false,
-        };
-        let is_machine = is_same || own.iter().any(is_control);
-        let key = &self.series[moved[0].series].key;
-        let is_up = moved[0].change.ratio > 0.0;
-        let names: Vec<String> = own.iter().map(|i| self.series[*i].key.name()).collect();
-        let said = |is_confirmed: bool| {
-            let is_it = |ack: &&Acknowledged| {
-                (ack.is_confirmed == Some(true)) == is_confirmed
-                    && ack.is_of(&names, &before.revision, &after.revision)
-            };
-            acknowledged.iter().find(is_it).map(|ack| ack.reason.clone())
-        };
-        Alert {
-            id: id(&key.name(), &after.revision),
-            cause: if is_machine { Cause::Machine } else { Cause::Software },
-            is_regression: is_up == key.is_lower_better(),
-            acknowledged: said(false),
-            confirmed: said(true),
-            unmoved,
-            moved,
+    /// The order of two points of these series. One revision that was measured again and again is ordered by its days.
+    fn order(&self, one: (usize, &Point), other: (usize, &Point)) -> Option<Ordering> {
+        let is_fixed =
+            self.series[one.0].is_one_revision() || self.series[other.0].is_one_revision();
+        if is_fixed && one.0 != other.0 {
+            return Some(one.1.date.as_ref()?.cmp(other.1.date.as_ref()?));
         }
+        order(one.1, other.1)
     }
 }
 
@@ -251,14 +250,3 @@ fn order(one: &Point, other: &Point) -> Option<Ordering> {
     };
     by_revision.or_else(|| Some(one.date.as_ref()?.cmp(other.date.as_ref()?)))
 }
-
-/// Eight hexadecimal digits of what an alert is about.
-fn id(series: &str, revision: &str) -> String {
-    let mut digits = fwdlab_guard::digest::of(format!("{series}\n{revision}").as_bytes());
-    digits.truncate(8);
-    digits
-}
-
-#[cfg(test)]
-#[path = "find_tests.rs"]
-mod tests;

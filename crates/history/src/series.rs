@@ -59,6 +59,17 @@ impl Series {
         self.points.iter().map(Point::median).collect()
     }
 
+    /// Whether it is of one revision, measured again and again.
+    pub fn is_one_revision(&self) -> bool {
+        self.points.len() > 1
+            && self.points.windows(2).all(|two| two[0].revision == two[1].revision)
+    }
+
+    /// 1 where more is better, else -1.
+    pub(crate) fn gain(&self) -> f64 {
+        if self.key.is_lower_better() { -1.0 } else { 1.0 }
+    }
+
     /// What the runs of a point say of its error, as a ratio: the median over the points.
     pub fn noise(&self) -> f64 {
         let own: Vec<f64> =

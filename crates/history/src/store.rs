@@ -37,17 +37,13 @@ pub struct Acknowledged {
 }
 
 impl Acknowledged {
-    /// Whether it is about a change of one of `series` between the two revisions, which may have
-    /// shifted by the points that came since.
-    pub fn is_of(&self, series: &[String], last_before: &str, first_changed: &str) -> bool {
-        let less = |a: &str, b: &str| match (Revision::parse(a), Revision::parse(b)) {
+    /// Whether its place and that of a change between two revisions can be one, as far as the revisions alone tell.
+    pub(crate) fn overlaps(&self, last_before: &str, first_changed: &str) -> bool {
+        let is_less = |a: &str, b: &str| match (Revision::parse(a), Revision::parse(b)) {
             (Some(a), Some(b)) => a.order(&b).is_some_and(std::cmp::Ordering::is_lt),
-            _ => a < b,
+            _ => false,
         };
-        let is_same = self.first_changed == first_changed || self.last_before == last_before;
-        let overlaps =
-            less(&self.last_before, first_changed) && less(last_before, &self.first_changed);
-        (is_same || overlaps) && self.series.iter().any(|own| series.contains(own))
+        is_less(&self.last_before, first_changed) && is_less(last_before, &self.first_changed)
     }
 }
 

@@ -115,120 +115,111 @@ fn of_amount(tokens: &[Token], own: &Amount, at: usize) -> Option<Cue> {
     })
 }
 
+/// What a word alone says, or beside its neighbours.
 fn of_word(tokens: &[Token], amounts: &[Amount], at: usize) -> Option<(Say, bool)> {
-    let own = &tokens[at];
-    if !own.is_word() {
+    if !tokens[at].is_word() {
         return None;
     }
-    let text = |k: isize| {
-        at.checked_add_signed(k).and_then(|at| tokens.get(at)).map_or("", |t| t.text.as_str())
-    };
-    let word = own.text.as_str();
-    let up = Some((Say::Moves(Sign::Up), false));
-    let down = Some((Say::Moves(Sign::Down), false));
-    let is_be = |word: &str| {
-        matches!(
-            word,
-            "is" | "are"
-                | "was"
-                | "were"
-                | "be"
-                | "goes"
-                | "go"
-                | "went"
-                | "gone"
-                | "comes"
-                | "came"
-                | "come"
-                | "moved"
-                | "moves"
-                | "gets"
-                | "got"
-                | "way"
-                | "speeds"
-                | "speed"
-                | "sped"
-                | "pushes"
-                | "pushed"
-                | "picks"
-                | "brings"
-                | "brought"
-                | "bring"
-                | "slightly"
-                | "both"
-                | ":"
-                | "|"
-                | "all"
-                | "families"
-                | "pps"
-        )
-    };
+    let found = of_phrase(tokens, amounts, at).or_else(|| of_moving(tokens, amounts, at));
+    found.unwrap_or_else(|| of_list(tokens, amounts, at))
+}
+
+/// The text of a token so many after another.
+fn text(tokens: &[Token], at: usize, k: isize) -> &str {
+    at.checked_add_signed(k).and_then(|at| tokens.get(at)).map_or("", |t| t.text.as_str())
+}
+
+const UPWARDS: Option<(Say, bool)> = Some((Say::Moves(Sign::Up), false));
+const DOWNWARDS: Option<(Say, bool)> = Some((Say::Moves(Sign::Down), false));
+
+/// Words that say something, or nothing, by what stands beside them; `None` where it is for others to say.
+fn of_phrase(tokens: &[Token], amounts: &[Amount], at: usize) -> Option<Option<(Say, bool)>> {
+    let text = |k: isize| text(tokens, at, k);
     let starts = |at: usize| amounts.iter().any(|own| own.first == at);
-    let result = |own: &&Amount| !matches!(own.unit, Unit::Count(_));
-    let ends = |at: usize| amounts.iter().filter(result).any(|own| own.end == at);
-    match word {
+    let is_after =
+        |unit: &[Unit]| amounts.iter().any(|own| own.end == at && unit.contains(&own.unit));
+    Some(match text(0) {
         // what is offered and set
-        "load" | "price" if word == "load" => None,
-        "up" | "down" => {
-            let is_moved = is_be(text(-1))
-                || matches!(text(1), "from" | "by" | "for" | "in" | "on" | "")
-                || matches!(text(1), "," | "." | "!" | ":")
-                || starts(at + 1)
-                || ends(at);
-            let is_bound = word == "up" && text(1) == "to" && !is_be(text(-1));
-            let is_over = text(-1) == "end"
-                || text(-1) == "ends"
-                || text(-1) == "ended"
-                || text(-1) == "set"
-                || text(1) == "and";
-            match is_moved && !is_bound && !is_over || word == "down" && text(1) == "to" {
-                true if word == "up" => up,
-                true => down,
-                false => None,
-            }
-        }
+        "load" => None,
+        "up" | "down" => of_up_or_down(tokens, amounts, at),
         "more" | "less" | "fewer" => more(tokens, amounts, at),
         "higher" | "larger" | "greater" | "bigger" if starts(at + 2) && text(1) == "than" => None,
         "smaller" | "lower" if starts(at + 2) && text(1) == "than" => None,
-        "above" | "below" => {
-            let is_of_share = amounts.iter().any(|own| {
-                own.end == at && matches!(own.unit, Unit::Percent | Unit::Fraction | Unit::Rate)
-            });
-            is_of_share.then(|| if word == "above" { up } else { down }).flatten()
-        }
+        "above" if is_after(&[Unit::Percent, Unit::Fraction, Unit::Rate]) => UPWARDS,
+        "below" if is_after(&[Unit::Percent, Unit::Fraction, Unit::Rate]) => DOWNWARDS,
+        "above" | "below" => None,
         "hit" if starts(at + 1) || matches!(text(1), "the") => None,
         "hits" => None,
         "cost" | "price" | "overhead" if is_burden_moved(tokens, at) => None,
         "low" | "lag" | "speed" => None,
-        "positive"
-            if matches!(text(1), "impact" | "effect" | "influence" | "change" | "difference") =>
-        {
-            up
-        }
-        "negative"
-            if matches!(text(1), "impact" | "effect" | "influence" | "change" | "difference") =>
-        {
-            down
-        }
-        "positively" => up,
-        "negatively" => down,
-        "good" | "great" | "nice" | "fine" if text(1) == "for" => up,
-        "bad" | "poor" if text(1) == "for" => down,
-        "faster" | "quicker" if matches!(text(1), "one" | "of") && text(-1) == "the" => up,
+        _ => return None,
+    })
+}
+
+/// Words that say by what stands beside them that something moves.
+fn of_moving(tokens: &[Token], amounts: &[Amount], at: usize) -> Option<Option<(Say, bool)>> {
+    const EFFECTS: &str = "impact effect influence change difference";
+    let text = |k: isize| text(tokens, at, k);
+    let starts = |at: usize| amounts.iter().any(|own| own.first == at);
+    let is_after_time = amounts.iter().any(|own| own.end == at && own.unit == Unit::Time);
+    Some(match text(0) {
+        "positive" if listed(EFFECTS, text(1)) => UPWARDS,
+        "negative" if listed(EFFECTS, text(1)) => DOWNWARDS,
+        "positively" => UPWARDS,
+        "negatively" => DOWNWARDS,
+        "good" | "great" | "nice" | "fine" if text(1) == "for" => UPWARDS,
+        "bad" | "poor" if text(1) == "for" => DOWNWARDS,
+        "faster" | "quicker" if matches!(text(1), "one" | "of") && text(-1) == "the" => UPWARDS,
         "takes" | "took" | "take" | "cut" | "knocks" | "shaves"
             if (1..=5).any(|k| matches!(text(k), "out" | "off" | "away"))
                 && (1..=2).any(|k| starts(at.wrapping_add_signed(k))) =>
         {
-            down
+            DOWNWARDS
         }
-        "longer" if amounts.iter().any(|own| own.end == at && own.unit == Unit::Time) => down,
-        "shorter" if amounts.iter().any(|own| own.end == at && own.unit == Unit::Time) => up,
-        "saves" | "saved" | "saving" if amounts.iter().any(|own| own.unit == Unit::Time) => up,
-        "good" | "great" | "fine" if tokens.len() <= 4 => up,
-        "bad" | "poor" if tokens.len() <= 4 => down,
-        "gone" if text(-1) == "are" || text(-1) == "is" => down,
-        "lost" | "losing" => down,
-        "on" if text(1) == "top" => up,
+        "longer" if is_after_time => DOWNWARDS,
+        "shorter" if is_after_time => UPWARDS,
+        "saves" | "saved" | "saving" if amounts.iter().any(|own| own.unit == Unit::Time) => UPWARDS,
+        "good" | "great" | "fine" if tokens.len() <= 4 => UPWARDS,
+        "bad" | "poor" if tokens.len() <= 4 => DOWNWARDS,
+        "gone" if text(-1) == "are" || text(-1) == "is" => DOWNWARDS,
+        "lost" | "losing" => DOWNWARDS,
+        "on" if text(1) == "top" => UPWARDS,
+        _ => return None,
+    })
+}
+
+/// "Up 5 %", "goes down", "up to": a movement, or none.
+fn of_up_or_down(tokens: &[Token], amounts: &[Amount], at: usize) -> Option<(Say, bool)> {
+    const BE: &str = "is are was were be goes go went gone comes came come moved moves gets got way speeds speed sped \
+    pushes pushed picks brings brought bring slightly both : | all families pps";
+    let text = |k: isize| text(tokens, at, k);
+    let is_be = listed(BE, text(-1));
+    let is_result = |own: &&Amount| !matches!(own.unit, Unit::Count(_));
+    let is_moved = is_be
+        || matches!(text(1), "from" | "by" | "for" | "in" | "on" | "" | "," | "." | "!" | ":")
+        || amounts.iter().any(|own| own.first == at + 1)
+        || amounts.iter().filter(is_result).any(|own| own.end == at);
+    let is_up = text(0) == "up";
+    let is_bound = is_up && text(1) == "to" && !is_be;
+    let is_over = matches!(text(-1), "end" | "ends" | "ended" | "set") || text(1) == "and";
+    match is_moved && !is_bound && !is_over || !is_up && text(1) == "to" {
+        true if is_up => UPWARDS,
+        true => DOWNWARDS,
+        false => None,
+    }
+}
+
+/// Words of the lists: which way, whether it is proven, whether it is the same.
+fn of_list(tokens: &[Token], amounts: &[Amount], at: usize) -> Option<(Say, bool)> {
+    const BEYOND: &str = "outside beyond above exceeds exceed dwarfs larger bigger";
+    /// "The same machine" says nothing of its rates.
+    const THINGS: &str = "machine box hardware page diff patch kernel flows story picture frames settings for goes \
+    size amount drop gain loss number time way block revision";
+    let text = |k: isize| text(tokens, at, k);
+    let is_result = |own: &&Amount| !matches!(own.unit, Unit::Count(_));
+    let is_after_result = || amounts.iter().filter(is_result).any(|own| own.end == at);
+    let word = text(0);
+    match word {
         "within" if matches!(text(1), "noise" | "the") && text(2).starts_with("noise") => {
             Some((Say::Unproven, false))
         }
@@ -238,60 +229,21 @@ fn of_word(tokens: &[Token], amounts: &[Amount], at: usize) -> Option<(Say, bool
         "tie" if text(-1) == "a" || text(-1) == "statistical" => Some((Say::Unproven, false)),
         "as" if matches!(text(1), "fast" | "quick" | "slow" | "many" | "well")
             && text(2) == "as"
-            && !ends(at) =>
+            && !is_after_result() =>
         {
             (text(1) != "well").then_some((Say::Alike, false))
         }
-        _ if listed(UP, word) => up,
-        _ if listed(DOWN, word) => down,
+        _ if listed(UP, word) => UPWARDS,
+        _ if listed(DOWN, word) => DOWNWARDS,
         _ if listed(PROVEN, word) => Some((Say::Proven, false)),
         "noise"
-            if (1..=5).any(|k| {
-                matches!(
-                    text(-k),
-                    "outside"
-                        | "beyond"
-                        | "above"
-                        | "exceeds"
-                        | "exceed"
-                        | "dwarfs"
-                        | "larger"
-                        | "bigger"
-                ) || text(-k) == "out" && text(1 - k) == "of"
-            }) =>
+            if (1..=5)
+                .any(|k| listed(BEYOND, text(-k)) || text(-k) == "out" && text(1 - k) == "of") =>
         {
             Some((Say::Proven, false))
         }
         _ if listed(UNPROVEN, word) => Some((Say::Unproven, false)),
-        _ if listed(ALIKE, word) => {
-            let is_of_things = matches!(
-                text(1),
-                "machine"
-                    | "box"
-                    | "hardware"
-                    | "page"
-                    | "diff"
-                    | "patch"
-                    | "kernel"
-                    | "flows"
-                    | "story"
-                    | "picture"
-                    | "frames"
-                    | "settings"
-                    | "for"
-                    | "goes"
-                    | "size"
-                    | "amount"
-                    | "drop"
-                    | "gain"
-                    | "loss"
-            ) || text(1) == "number"
-                || text(1) == "time"
-                || text(1) == "way"
-                || text(1) == "block"
-                || text(1) == "revision";
-            (!is_of_things).then_some((Say::Alike, false))
-        }
+        _ if listed(ALIKE, word) => (!listed(THINGS, text(1))).then_some((Say::Alike, false)),
         _ if listed(CHANGES, word) && !is_agent(tokens, at) => Some((Say::Differs, false)),
         _ if listed(CHANGED, word) && is_of_things(tokens, at) => None,
         _ if listed(CHANGED, word) && !is_agent(tokens, at) && text(1) != "between" => {

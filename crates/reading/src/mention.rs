@@ -361,8 +361,6 @@ fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> 
         at.checked_add_signed(k).and_then(|at| tokens.get(at)).map_or("", |t| t.text.as_str())
     };
     let widest = facts.widest();
-    let base = || Some(BTreeSet::from([0]));
-    let variants = || (widest == 2).then(|| BTreeSet::from([1]));
     let is_absent = |k: isize| {
         matches!(text(k - 1), "without" | "w/o")
             || matches!(text(k - 2), "without") && matches!(text(k - 1), "the" | "this" | "any")
@@ -395,6 +393,18 @@ fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> 
             Some(named)
         };
     }
+    let is_told = |_: &BTreeSet<usize>| !facts.is_of_settings() || own.is_in("default used");
+    applied(tokens, at, widest).filter(is_told)
+}
+
+/// "With the patch", "before": the sets of a page of two by what was done.
+fn applied(tokens: &[Token], at: usize, widest: usize) -> Option<BTreeSet<usize>> {
+    let own = &tokens[at];
+    let text = |k: isize| {
+        at.checked_add_signed(k).and_then(|at| tokens.get(at)).map_or("", |t| t.text.as_str())
+    };
+    let base = || Some(BTreeSet::from([0]));
+    let variants = || (widest == 2).then(|| BTreeSet::from([1]));
     let light = |word: &str| {
         matches!(
             word,
@@ -421,9 +431,6 @@ fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> 
                 && word.len() > 4
                 && word[1..].bytes().all(|b| b.is_ascii_digit())
     };
-    if facts.is_of_settings() && !own.is_in("default used") {
-        return None;
-    }
     match own.text.as_str() {
         "without" if text(-1) != "or" && text(-1) != "and" => {
             (is_patch(next) || is_end(text(1))).then(base).flatten()
@@ -486,14 +493,18 @@ fn state_of(tokens: &[Token], at: usize, is_shared: &dyn Fn(&str) -> bool) -> Op
     let own = text(0);
     let is_turn = ["turn", "switch"].iter().any(|root| own.starts_with(root));
     let way = (1..=4).map(text).find(|word| matches!(*word, "on" | "off"));
+    // asked of few words only: a page may have many sets
     let of_noun =
-        (1..=3).any(|k| is_shared(text(k)) || is_shared(&format!("{}{}", text(k), text(k + 1))));
+        || (1..=3).any(|k| is_shared(text(k)) || is_shared(&format!("{}{}", text(k), text(k + 1))));
     let back = |k: usize| at.checked_sub(k).map_or("", |at| tokens[at].text.as_str());
-    let is_kept = (1..=4)
-        .any(|k| back(k).starts_with("keep") || back(k).starts_with("leav") || is_shared(back(k)));
+    let is_kept = || {
+        (1..=4).any(|k| {
+            back(k).starts_with("keep") || back(k).starts_with("leav") || is_shared(back(k))
+        })
+    };
     match own {
-        "off" if is_kept => Some("disabled"),
-        "on" if is_kept
+        "off" if is_kept() => Some("disabled"),
+        "on" if is_kept()
             && matches!(text(1), "" | "." | "," | "is" | "costs" | "hurts" | "helps") =>
         {
             Some("enabled")
@@ -502,9 +513,9 @@ fn state_of(tokens: &[Token], at: usize, is_shared: &dyn Fn(&str) -> bool) -> Op
         _ if own.starts_with("enabl") || own.starts_with("activat") => Some("enabled"),
         _ if is_turn && way == Some("off") => Some("disabled"),
         _ if is_turn && way == Some("on") => Some("enabled"),
-        "without" if of_noun => Some("disabled"),
+        "without" if of_noun() => Some("disabled"),
         "with" | "using"
-            if of_noun
+            if of_noun()
                 && !matches!(text(2), "disabled" | "off")
                 && !matches!(text(3), "disabled" | "off") =>
         {

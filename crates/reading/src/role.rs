@@ -121,87 +121,59 @@ pub(crate) fn sign_of(piece: &Piece, own: &Amount) -> Option<Sign> {
     local.first().copied().filter(|_| is_one).or_else(|| predicate(piece).and_then(of)).or(own.sign)
 }
 
-pub(crate) fn role_of(piece: &Piece, own: &Amount) -> Role {
-    let place = around(piece, own);
+/// The word that an amount follows, without those that only soften it.
+fn lead<'p>(piece: &'p Piece, own: &Amount) -> &'p str {
+    const SOFT: &str = "about around roughly some only just a the ~ nearly almost mere well barely over under than \
+    more less approximately another full above below little bit at least up down";
     let before = |k: usize| own.first.checked_sub(k).map_or("", |at| piece.text(at));
     let mut back = 1;
-    while matches!(
-        before(back),
-        "about"
-            | "around"
-            | "roughly"
-            | "some"
-            | "only"
-            | "just"
-            | "a"
-            | "the"
-            | "~"
-            | "nearly"
-            | "almost"
-            | "mere"
-            | "well"
-            | "barely"
-            | "over"
-            | "under"
-            | "than"
-            | "more"
-            | "less"
-            | "approximately"
-            | "another"
-            | "full"
-            | "above"
-            | "below"
-            | "little"
-            | "bit"
-            | "at"
-            | "least"
-            | "up"
-            | "down"
-    ) && !(matches!(before(back), "up" | "down") && before(back - 1) != "to")
+    while listed(SOFT, before(back))
+        && !(matches!(before(back), "up" | "down") && before(back - 1) != "to")
         && back < 6
     {
         back += 1;
     }
-    let lead = before(back);
-    let next = piece.text(own.end);
-    // of another machine, of the number of things, of the first part of a run
+    before(back)
+}
+
+/// Whether an amount is of another machine, of the number of things, of the first part of a run, how sure
+/// something is, or of what is no rate.
+fn is_of_nothing(piece: &Piece, own: &Amount, place: (usize, usize)) -> bool {
+    const SURE: &str = "confidence level interval significance significant certainty intervals ci ministat test \
+    sure t";
     let after = &piece.tokens[own.end..(own.end + 7).min(place.1).max(own.end)];
     let is_elsewhere = after.windows(2).any(|two| {
         two[0].is_in("other another") && fwdlab_sentence::vocabulary::is_machine(&two[1].text)
     });
     let is_of_number =
         after.len() > 1 && after[..3.min(after.len())].iter().any(|t| t.is("number"));
-    if is_elsewhere && piece.scope.parts.is_none()
-        || is_of_number
-        || own.first > 0
-            && piece.tokens[own.first - 1].is_in("first last")
-            && own.unit == Unit::Percent
-    {
-        return Role::Nothing;
-    }
+    let is_of_runs = own.first > 0
+        && piece.tokens[own.first - 1].is_in("first last")
+        && own.unit == Unit::Percent;
     let is_level = own.unit == Unit::Percent
         && [90.0, 95.0, 98.0, 99.0, 99.5].contains(&own.low)
         && !own.is_range();
-    const SURE: &str = "confidence level interval significance significant certainty intervals ci ministat test \
-    sure t";
-    if is_level
-        && near(piece, (own.first.saturating_sub(4), (own.end + 4).min(piece.tokens.len())), SURE)
-    {
+    let beside = (own.first.saturating_sub(4), (own.end + 4).min(piece.tokens.len()));
+    is_elsewhere && piece.scope.parts.is_none()
+        || is_of_number
+        || is_of_runs
+        || is_level && near(piece, beside, SURE)
+        || near(piece, (place.0, (own.end + 6).min(place.1)), OTHERS)
+            && !matches!(own.unit, Unit::Rate)
+}
+
+/// What an amount is, by its unit and the words around it.
+pub(crate) fn role_of(piece: &Piece, own: &Amount) -> Role {
+    let place = around(piece, own);
+    if is_of_nothing(piece, own, place) {
         return Role::Nothing;
     }
-    if near(piece, (place.0, (own.end + 6).min(place.1)), OTHERS) && !matches!(own.unit, Unit::Rate)
-    {
-        return Role::Nothing;
-    }
-    if near(piece, place, LOAD)
+    let is_of_load = near(piece, place, LOAD)
         && !near(piece, place, "forward forwards forwarded handles")
-        && (own.unit == Unit::Rate || own.is_of)
-    {
-        return Role::Line;
-    }
-    if near(piece, place, LINE)
-        && (own.is_of || matches!(own.unit, Unit::Percent | Unit::Fraction | Unit::Rate))
-    {
+        && (own.unit == Unit::Rate || own.is_of);
+    let is_of_line = near(piece, place, LINE)
+        && (own.is_of || matches!(own.unit, Unit::Percent | Unit::Fraction | Unit::Rate));
+    if is_of_load || is_of_line {
         return Role::Line;
     }
     if near(piece, (place.0, place.1.min(own.end + 3)), SPREAD)
@@ -209,12 +181,42 @@ pub(crate) fn role_of(piece: &Piece, own: &Amount) -> Role {
     {
         return Role::Spread;
     }
-    let is_change_noun =
-        piece.cues.iter().any(|cue| cue.is_noun && (place.0..place.1).contains(&cue.at));
+    match own.unit {
+        Unit::Percent | Unit::Fraction => of_share(piece, own),
+        Unit::Factor => Role::Ratio,
+        Unit::Rate | Unit::Time => of_rate(piece, own, place),
+        _ => Role::Nothing,
+    }
+}
+
+/// "92 % of what it had" against "8 % less".
+fn of_share(piece: &Piece, own: &Amount) -> Role {
+    const KEEPS: &str = "to is at reaches keeps only has gets delivers retains";
+    let lead = lead(piece, own);
+    let is_kept = own.is_of && listed(KEEPS, lead);
+    let is_still = own.is_of
+        && !piece.has("lost gone")
+        && !piece.cues.iter().any(|cue| matches!(cue.say, Say::Moves(_)));
+    let is_down_to = || {
+        own.unit == Unit::Percent
+            && lead == "to"
+            && sign_of(piece, own) == Some(Sign::Down)
+            && own.middle() > 50.0
+    };
+    if is_kept || is_still || is_down_to() { Role::Ratio } else { Role::Change }
+}
+
+/// "Drops by 20 kpps" against "drops to 680 kpps".
+fn of_rate(piece: &Piece, own: &Amount, place: (usize, usize)) -> Role {
     const BY: &str = "by lost lose loses losing gain gains gained gaining costs cost saves save saved plus \
     minus adds extra additional of win wins shaves takes took drops grows back threw thrown";
     const BEHIND: &str = "more less fewer faster slower quicker extra additional on better worse gain loss higher \
     lower drop increase improvement cheaper dearer missing away saved lost gone wasted shaved worth longer shorter";
+    const TO: &str = "to from at reads = : → reached reaches with";
+    let lead = lead(piece, own);
+    let next = piece.text(own.end);
+    let is_change_noun =
+        piece.cues.iter().any(|cue| cue.is_noun && (place.0..place.1).contains(&cue.at));
     let is_moving_verb = piece
         .cues
         .iter()
@@ -223,51 +225,10 @@ pub(crate) fn role_of(piece: &Piece, own: &Amount) -> Role {
     let is_behind = listed(BEHIND, next) && (next != "on" || is_on)
         || fwdlab_netbenches::name::family_word(next).is_some()
             && listed(BEHIND, piece.text(own.end + 1));
-    match own.unit {
-        Unit::Percent | Unit::Fraction
-            if own.is_of
-                && (lead == "to"
-                    || matches!(
-                        lead,
-                        "is" | "at"
-                            | "reaches"
-                            | "keeps"
-                            | "only"
-                            | "has"
-                            | "gets"
-                            | "delivers"
-                            | "retains"
-                    )) =>
-        {
-            Role::Ratio
-        }
-        Unit::Percent | Unit::Fraction
-            if own.is_of
-                && !piece.has("lost gone")
-                && !piece.cues.iter().any(|cue| matches!(cue.say, Say::Moves(_))) =>
-        {
-            Role::Ratio
-        }
-        Unit::Percent
-            if lead == "to" && sign_of(piece, own) == Some(Sign::Down) && own.middle() > 50.0 =>
-        {
-            Role::Ratio
-        }
-        Unit::Percent | Unit::Fraction => Role::Change,
-        Unit::Factor => Role::Ratio,
-        Unit::Rate | Unit::Time => {
-            let is_to = matches!(
-                lead,
-                "to" | "from" | "at" | "reads" | "=" | ":" | "→" | "reached" | "reaches" | "with"
-            );
-            let is_change = own.sign.is_some()
-                || is_behind
-                || listed(BY, lead) && (lead != "of" || is_change_noun)
-                || is_moving_verb && !is_to
-                || is_change_noun && !is_to && !matches!(lead, "is" | "of")
-                || is_change_noun && matches!(lead, "of" | "is");
-            if is_change && !is_to { Role::Change } else { Role::Level }
-        }
-        _ => Role::Nothing,
-    }
+    let is_change = own.sign.is_some()
+        || is_behind
+        || listed(BY, lead) && (lead != "of" || is_change_noun)
+        || is_moving_verb
+        || is_change_noun;
+    if is_change && !listed(TO, lead) { Role::Change } else { Role::Level }
 }

@@ -132,111 +132,114 @@ fn one(facts: &Facts, piece: &Piece, own: &Amount) -> Option<Truth> {
     if own.is_of && piece.has("can able") {
         return Some(Truth::Open);
     }
-    let is_each =
-        piece.quantity == Quantity::All && scope.parts.as_ref().is_none_or(|p| p.len() != 1);
-    let unknown = |what: String| Some(Truth::Fails(what));
     match role {
         Role::Nothing => None,
         Role::Spread => spread(facts, own, &scope),
         Role::Line => line(facts, piece, own, &scope),
-        Role::Level => {
-            let of = |rate: f64| if own.unit == Unit::Time { packets(piece) / rate } else { rate };
-            let mut own = own.clone();
-            reach(piece, &mut own);
-            let scope = of_the_variant(piece, &own, scope, facts);
-            let cells = scope.cells(facts);
-            let mut is = cells.iter().map(|cell| is_level(piece, &own, cell, of));
-            let is_several = scope.families.as_ref().is_some_and(|f| f.len() > 1)
-                || scope.parts.as_ref().is_some_and(|p| p.len() > 1);
-            let is_bound = matches!(own.soft, Soft::Above | Soft::Below);
-            let is_it = if is_each && own.soft != Soft::Exact
-                || is_several && is_bound && piece.quantity != Quantity::None
-            {
-                is.all(|is| is)
-            } else {
-                is.any(|is| is)
-            };
-            if cells.is_empty() {
-                return Some(Truth::Open);
-            }
-            let is_both = piece.has_turn(&["or", "not"])
-                || piece.has_turn(&["with", "or", "without"])
-                || piece.has_turn(&["with", "and", "without"]);
-            if is_both && own.soft == Soft::Exact {
-                let all = Scope { roles: None, ..scope.clone() };
-                if !all
-                    .cells(facts)
-                    .iter()
-                    .all(|cell| own.fits(of(cell.mean())) || own.fits(of(cell.median())))
-                {
-                    return unknown("it is no figure of each of them".to_owned());
-                }
-            }
-            if is_it || is_of_page(facts, &own) {
-                return Some(Truth::Holds);
-            }
-            if is_change(facts, piece, &own, &scope, None)
-                && !matches!(own.soft, Soft::Above | Soft::Below)
-            {
-                return Some(Truth::Open);
-            }
-            let shown = cells.iter().take(4).map(|cell| {
-                if own.unit == Unit::Time {
-                    format!("'{}' takes {:.1} ns a packet", cell.legend, 1e9 / cell.mean())
-                } else {
-                    format!("'{}' has {:.0} packets/s", cell.legend, cell.mean())
-                }
-            });
-            unknown(shown.collect::<Vec<_>>().join("; "))
-        }
-        Role::Change | Role::Ratio => {
-            let sign = sign_of(piece, own);
-            if role == Role::Change
-                && piece.quantity == Quantity::All
-                && !of_each(facts, piece, own, &scope, sign)
-            {
-                return unknown(crate::truth::shown(facts, &scope.changes(facts)));
-            }
-            if role == Role::Ratio
-                && own.unit != Unit::Factor
-                && piece.quantity == Quantity::All
-                && !is_ratio_of_each(facts, piece, own, &scope)
-            {
-                return unknown(crate::truth::shown(facts, &scope.changes(facts)));
-            }
-            let is_it = if role == Role::Change || own.unit == Unit::Factor {
-                is_change(facts, piece, own, &scope, sign)
-            } else {
-                is_ratio(facts, own, &scope)
-            };
-            if is_it {
-                return Some(Truth::Holds);
-            }
-            let changes = scope.changes(facts);
-            if changes.is_empty() || facts.widest() > 2 && is_any_pair(facts, own, &scope) {
-                return Some(Truth::Open);
-            }
-            // "with the patch, IPv6 is 5.7 % slower": than the other family, it may be
-            let is_compared = piece.has("slower faster quicker") && is_apart(facts, own, &scope)
-                || facts.is_of_topics
-                    && (piece.has("turning loading enabling going adding putting costs cost takes take")
-                        // That of "more than" is the number's.
-                        || own.soft == Soft::Exact && piece.has("than"))
-                    && is_of_a_topic(facts, own, &scope);
-            // the same figure in another role: a person has to look
-            let is_other = is_compared
-                || match role {
-                    Role::Ratio => {
-                        own.unit != Unit::Factor && is_change(facts, piece, own, &scope, sign)
-                    }
-                    _ => own.is_of && !piece.has("lost gone") && is_ratio(facts, own, &scope),
-                };
-            if is_other {
-                return Some(Truth::Open);
-            }
-            unknown(crate::truth::shown(facts, &changes))
+        Role::Level => level(facts, piece, own, scope),
+        Role::Change | Role::Ratio => moved(facts, piece, own, role, &scope),
+    }
+}
+
+/// What a set has.
+fn level(facts: &Facts, piece: &Piece, own: &Amount, scope: Scope) -> Option<Truth> {
+    let is_each =
+        piece.quantity == Quantity::All && scope.parts.as_ref().is_none_or(|p| p.len() != 1);
+    let of = |rate: f64| if own.unit == Unit::Time { packets(piece) / rate } else { rate };
+    let mut own = own.clone();
+    reach(piece, &mut own);
+    let scope = of_the_variant(piece, &own, scope, facts);
+    let cells = scope.cells(facts);
+    let mut is = cells.iter().map(|cell| is_level(piece, &own, cell, of));
+    let is_several = scope.families.as_ref().is_some_and(|f| f.len() > 1)
+        || scope.parts.as_ref().is_some_and(|p| p.len() > 1);
+    let is_bound = matches!(own.soft, Soft::Above | Soft::Below);
+    let is_it = if is_each && own.soft != Soft::Exact
+        || is_several && is_bound && piece.quantity != Quantity::None
+    {
+        is.all(|is| is)
+    } else {
+        is.any(|is| is)
+    };
+    if cells.is_empty() {
+        return Some(Truth::Open);
+    }
+    let is_both = piece.has_turn(&["or", "not"])
+        || piece.has_turn(&["with", "or", "without"])
+        || piece.has_turn(&["with", "and", "without"]);
+    if is_both && own.soft == Soft::Exact {
+        let all = Scope { roles: None, ..scope.clone() };
+        if !all
+            .cells(facts)
+            .iter()
+            .all(|cell| own.fits(of(cell.mean())) || own.fits(of(cell.median())))
+        {
+            return Some(Truth::Fails("it is no figure of each of them".to_owned()));
         }
     }
+    if is_it || is_of_page(facts, &own) {
+        return Some(Truth::Holds);
+    }
+    if is_change(facts, piece, &own, &scope, None) && !matches!(own.soft, Soft::Above | Soft::Below)
+    {
+        return Some(Truth::Open);
+    }
+    let shown = cells.iter().take(4).map(|cell| {
+        if own.unit == Unit::Time {
+            format!("'{}' takes {:.1} ns a packet", cell.legend, 1e9 / cell.mean())
+        } else {
+            format!("'{}' has {:.0} packets/s", cell.legend, cell.mean())
+        }
+    });
+    Some(Truth::Fails(shown.collect::<Vec<_>>().join("; ")))
+}
+
+/// By how much one changes, or what one is of another.
+fn moved(facts: &Facts, piece: &Piece, own: &Amount, role: Role, scope: &Scope) -> Option<Truth> {
+    let unknown = |what: String| Some(Truth::Fails(what));
+    let sign = sign_of(piece, own);
+    if role == Role::Change
+        && piece.quantity == Quantity::All
+        && !of_each(facts, piece, own, scope, sign)
+    {
+        return unknown(crate::truth::shown(facts, &scope.changes(facts)));
+    }
+    if role == Role::Ratio
+        && own.unit != Unit::Factor
+        && piece.quantity == Quantity::All
+        && !is_ratio_of_each(facts, piece, own, scope)
+    {
+        return unknown(crate::truth::shown(facts, &scope.changes(facts)));
+    }
+    let is_it = if role == Role::Change || own.unit == Unit::Factor {
+        is_change(facts, piece, own, scope, sign)
+    } else {
+        is_ratio(facts, own, scope)
+    };
+    if is_it {
+        return Some(Truth::Holds);
+    }
+    let changes = scope.changes(facts);
+    if changes.is_empty() || facts.widest() > 2 && is_any_pair(facts, own, scope) {
+        return Some(Truth::Open);
+    }
+    // "with the patch, IPv6 is 5.7 % slower": than the other family, it may be
+    let is_compared = piece.has("slower faster quicker") && is_apart(facts, own, scope)
+        || facts.is_of_topics
+            && (piece.has("turning loading enabling going adding putting costs cost takes take")
+                // That of "more than" is the number's.
+                || own.soft == Soft::Exact && piece.has("than"))
+            && is_of_a_topic(facts, own, scope);
+    // the same figure in another role: a person has to look
+    let is_other = is_compared
+        || match role {
+            Role::Ratio => own.unit != Unit::Factor && is_change(facts, piece, own, scope, sign),
+            _ => own.is_of && !piece.has("lost gone") && is_ratio(facts, own, scope),
+        };
+    if is_other {
+        return Some(Truth::Open);
+    }
+    unknown(crate::truth::shown(facts, &changes))
 }
 
 /// "Both gain more than 10 %": whether it is a change of each.

@@ -414,8 +414,12 @@ impl Bisection {
         let levels: Vec<f64> = measured.iter().map(|&s| middle(&self.values[s]).exp()).collect();
         // the good end is in every measurement: its own noise is that of all
         let own = OF_MEDIAN * noise.sd / (SIDES as f64).sqrt();
-        let settings =
-            Settings { alpha: self.terms.error / 5.0, margin: self.terms.margin, prior_noise: own };
+        let settings = Settings {
+            alpha: self.terms.error / 5.0,
+            is_watched: false,
+            margin: self.terms.margin,
+            prior_noise: own,
+        };
         let found = changes_of(&levels, own, &settings);
         found.into_iter().filter_map(|at| Some(self.step(*measured.get(at)?, noise))).collect()
     }

@@ -71,6 +71,35 @@ pub fn changes(values: &[f64], noise: f64, settings: &Settings) -> Vec<Change> {
     told(values, noise, settings).changes
 }
 
+/// The change of level at a place that was named before looking, whatever its size: its p is of this place alone.
+/// `None` where one of its sides has no value.
+pub fn at(values: &[f64], place: usize, noise: f64, settings: &Settings) -> Option<Change> {
+    let is_kept = |value: &&f64| value.is_finite() && **value > 0.0;
+    let (before, after) = values.split_at_checked(place)?;
+    let split = before.iter().filter(is_kept).count();
+    let logs: Vec<f64> =
+        before.iter().chain(after).filter(is_kept).map(|value| value.ln()).collect();
+    if split == 0 || split == logs.len() {
+        return None;
+    }
+    let floor = noise.max(0.0);
+    let clean = filter::without_strays(&logs, floor);
+    let found = confirm::named(&clean, split, floor, settings);
+    Some(told_of(&found, place, (place, place)))
+}
+
+fn told_of(found: &confirm::Tested, at: usize, range: (usize, usize)) -> Change {
+    let half = t_quantile(0.975, found.df) * found.error;
+    Change {
+        at,
+        range,
+        ratio: found.size.exp_m1(),
+        low: (found.size - half).exp_m1(),
+        high: (found.size + half).exp_m1(),
+        p: found.p,
+    }
+}
+
 /// [`changes`], and what may be one.
 pub fn told(values: &[f64], noise: f64, settings: &Settings) -> Told {
     let kept: Vec<usize> =
@@ -85,15 +114,7 @@ pub fn told(values: &[f64], noise: f64, settings: &Settings) -> Told {
     let confirmed = confirm::confirm(&clean, candidates, floor, settings);
     let place = |index: usize| kept.get(index).copied().unwrap_or(values.len());
     let change = |found: &confirm::Tested| {
-        let half = t_quantile(0.975, found.df) * found.error;
-        Change {
-            at: place(found.at),
-            range: (place(found.range.0), place(found.range.1)),
-            ratio: found.size.exp_m1(),
-            low: (found.size - half).exp_m1(),
-            high: (found.size + half).exp_m1(),
-            p: found.p,
-        }
+        told_of(found, place(found.at), (place(found.range.0), place(found.range.1)))
     };
     let is_young = clean.len() < filter::FEWEST + 2 * LAST;
     let mut told = Told::default();

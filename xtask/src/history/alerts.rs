@@ -2,6 +2,7 @@
 
 use fwdlab_stats::distribution::t_two_sided;
 
+use super::nightly::Raised;
 use super::noise::{self, Kind, Random, Simulated};
 use super::{NEAR, STEP, nightly};
 
@@ -42,7 +43,9 @@ pub fn simulate(series: u64, commits: usize, first: u64) -> Watched {
         let own = noise::series(kind, None, seed, commits);
         let raised = nightly(&own, true, WINDOW);
         suspected += raised.len();
-        let again = |night: &&usize| is_confirmed(kind, &own, 1.0, seed ^ (**night as u64) << 32);
+        let again = |own_night: &&Raised| {
+            is_confirmed(kind, &own, 1.0, seed ^ (own_night.night as u64) << 32)
+        };
         alerts += raised.iter().filter(again).count();
     }
     let (mut found, mut confirmed) = (0, 0);
@@ -52,7 +55,7 @@ pub fn simulate(series: u64, commits: usize, first: u64) -> Watched {
         let at = 28 + (seed as usize * 7) % 20;
         let ratio = if (seed / 3).is_multiple_of(2) { 1.0 - STEP } else { 1.0 / (1.0 - STEP) };
         let own = noise::series(kind, Some((at, ratio)), seed + 2_000_000, noise::POINTS);
-        if nightly(&own, true, WINDOW).iter().any(|night| (at..=at + NEAR).contains(night)) {
+        if nightly(&own, true, WINDOW).iter().any(|own| (at..=at + NEAR).contains(&own.night)) {
             found += 1;
             confirmed += usize::from(is_confirmed(kind, &own, ratio, seed));
         }

@@ -34,6 +34,18 @@ pub fn variants(path: &Path, text: &str) -> Result<Vec<String>, BisectError> {
     Ok(tables(&read(path, text)?).iter().map(|variant| name(variant).to_owned()).collect())
 }
 
+/// The experiment's `margin`, as a ratio: the smallest change that matters. 1 % where it has none, and where what it
+/// has is no margin: a run of it will say so.
+///
+/// # Errors
+/// When the text is no TOML.
+pub fn margin(path: &Path, text: &str) -> Result<f64, BisectError> {
+    let file = read(path, text)?;
+    let own = file.get("margin").and_then(Value::as_str);
+    let own = own.and_then(|text| fwdlab_experiment::quantity::margin(text).ok());
+    Ok(own.unwrap_or(fwdlab_stats::bisect::Terms::default().margin))
+}
+
 /// The experiment that compares two states, the good one first, in so many blocks. A state that no
 /// variant is named after is made from the variant called `{}`, with its name wherever `{}` stands;
 /// what `settings` hold for a state, as TOML, is added to its variant.

@@ -38,6 +38,15 @@ fn a_comparison_holds_both_states_and_nothing_else() {
     assert!(error.contains("e.toml") && error.contains("{}"), "{error}");
 }
 
+/// A change smaller than the experiment's margin is none for a bisection either.
+#[test]
+fn the_margin_is_that_of_the_experiment() {
+    let of = |text: &str| margin(Path::new("e.toml"), text).unwrap();
+    assert!((of(FILE) - 0.01).abs() < 1e-12);
+    assert!((of(&format!("margin = \"20%\"\n{FILE}")) - 0.2).abs() < 1e-12);
+    assert!(margin(Path::new("e.toml"), "= 5").unwrap_err().to_string().contains("e.toml"));
+}
+
 #[test]
 fn what_a_command_wrote_is_added_to_its_state() {
     let path = Path::new("e.toml");

@@ -14,7 +14,7 @@ use fwdlab_stats::{Confidence, Verdict};
 /// How sure the second measurement has to be.
 const CONFIDENCE: f64 = 0.99;
 
-/// Has every open alert that was not measured again measured again; returns how many there were.
+/// Has every open alert and every suspicion that was not measured again measured again; returns how many there were.
 ///
 /// # Errors
 /// When the command fails or leaves no results with both revisions, or the store cannot be written.
@@ -24,11 +24,9 @@ pub fn confirm(
     store: &mut Store,
     path: &Path,
 ) -> anyhow::Result<usize> {
-    let open: Vec<&Alert> = history
-        .alerts
-        .iter()
-        .filter(|alert| alert.is_open() && alert.confirmed.is_none())
-        .collect();
+    let all = history.alerts.iter().chain(&history.suspects);
+    let open: Vec<&Alert> =
+        all.filter(|alert| alert.is_open() && alert.confirmed.is_none()).collect();
     for alert in &open {
         let own = again(command, history, alert, path)?;
         let word = if own.is_confirmed == Some(true) { "confirmed" } else { "not confirmed" };

@@ -20,20 +20,23 @@ pub fn json(history: &History) -> Result<String> {
 pub(super) fn value(history: &History) -> Value {
     let series: Vec<Value> = (0..history.series.len()).map(|i| one(history, i)).collect();
     let alerts: Vec<Value> = history.alerts.iter().map(|own| alert(history, own)).collect();
-    let suspects: Vec<Value> = history
-        .suspects
-        .iter()
-        .map(|own| {
-            let series = &history.series[own.series];
-            json!({
-                "series": series.key.name(),
-                "first_changed": series.points[own.at].revision,
-                "direction": if own.is_up { "up" } else { "down" },
-                "evidence": own.evidence,
-            })
-        })
-        .collect();
+    let suspects: Vec<Value> =
+        history.suspects.iter().flat_map(|alert| suspected(history, alert)).collect();
     json!({ "series": series, "alerts": alerts, "suspects": suspects })
+}
+
+fn suspected(history: &History, alert: &Alert) -> Vec<Value> {
+    let one = |moved: &Moved| {
+        json!({
+            "id": alert.id,
+            "series": history.series[moved.series].key.name(),
+            "first_changed": history.ends(moved).1.revision,
+            "direction": if moved.change.ratio > 0.0 { "up" } else { "down" },
+            "evidence": moved.evidence,
+            "reason": alert.acknowledged,
+        })
+    };
+    alert.moved.iter().map(one).collect()
 }
 
 fn one(history: &History, index: usize) -> Value {
@@ -41,7 +44,7 @@ fn one(history: &History, index: usize) -> Value {
     let changes: Vec<Value> = history.changes[index]
         .iter()
         .map(|&change| {
-            let moved = Moved { series: index, change, undone_at: None };
+            let moved = Moved { series: index, change, undone_at: None, evidence: None };
             let (before, after) = history.ends(&moved);
             json!({
                 "first_changed": after.revision,

@@ -26,15 +26,21 @@ pub fn text(history: &History) -> String {
             let _ = writeln!(text, "    did not move: {} series", alert.unmoved.len());
         }
     }
-    for suspect in &history.suspects {
-        let series = &history.series[suspect.series];
-        let _ = writeln!(
-            text,
-            "suspected: {} since {}: {}; measure it again",
-            if suspect.is_up { "up" } else { "down" },
-            series.points[suspect.at].revision,
-            series.key.name(),
-        );
+    for alert in &history.suspects {
+        let what = match &alert.acknowledged {
+            Some(reason) => format!("set aside: {reason}"),
+            None => "measure it again".to_owned(),
+        };
+        for moved in &alert.moved {
+            let (_, after) = history.ends(moved);
+            let way = if moved.change.ratio > 0.0 { "up" } else { "down" };
+            let name = history.series[moved.series].key.name();
+            let _ = writeln!(
+                text,
+                "{} suspected: {way} since {}: {name}; {what}",
+                alert.id, after.revision
+            );
+        }
     }
     if !text.is_empty() {
         text.push('\n');

@@ -37,6 +37,8 @@ pub fn confirm(
     settings: &Settings,
 ) -> Vec<Tested> {
     let sums = Sums::new(clean);
+    let looks = if settings.is_watched { clean.len() as f64 } else { 1.0 };
+    let alpha = settings.alpha / looks;
     loop {
         let noise = Noise::of(clean, &sums, &candidates, floor, settings);
         let tested: Vec<Tested> = (0..candidates.len())
@@ -48,7 +50,7 @@ pub fn confirm(
             .collect();
         let is_small = |t: &Tested| t.size.exp_m1().abs() < settings.margin;
         let weakest = (0..tested.len())
-            .filter(|&k| tested[k].p > settings.alpha || is_small(&tested[k]))
+            .filter(|&k| tested[k].p > alpha || is_small(&tested[k]))
             .max_by(|&a, &b| tested[a].p.total_cmp(&tested[b].p));
         match weakest {
             Some(k) => {
@@ -58,6 +60,14 @@ pub fn confirm(
             None => return tested,
         }
     }
+}
+
+/// The test of one place that nobody searched for.
+pub fn named(clean: &[f64], at: usize, floor: f64, settings: &Settings) -> Tested {
+    let sums = Sums::new(clean);
+    let noise = Noise::of(clean, &sums, &[at], floor, settings);
+    let own = test(&sums, 0, at, clean.len(), &noise);
+    Tested { p: t_two_sided(own.size / own.error, noise.df), range: (at, at), ..own }
 }
 
 /// Moves each candidate to the best place between its neighbours.

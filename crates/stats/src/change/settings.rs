@@ -5,6 +5,8 @@
 pub struct Settings {
     /// The largest p of a change, corrected for the search over places.
     pub alpha: f64,
+    /// Whether the series is looked at again after each of its points, so that p is of as many looks as it has points.
+    pub is_watched: bool,
     /// The smallest change that matters, as a ratio: 0.01 is 1 %.
     pub margin: f64,
     /// Noise between points that is expected before any is seen, as a ratio.
@@ -12,8 +14,8 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Chosen by `cargo xtask history`.
+    /// Of a history that grows. Chosen by `cargo xtask history`.
     fn default() -> Self {
-        Self { alpha: 3e-4, margin: 0.01, prior_noise: 0.01 }
+        Self { alpha: 3e-4, is_watched: true, margin: 0.01, prior_noise: 0.01 }
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! The points before them say what to expect: one level, or two where the series has two states, each
 //! with the same spread, and now and then a bad day of any size. The mixture is fitted (EM; one level
-//! or two by Schwarz's criterion), its spread moderated by a prior and its tails those of Student's t,
-//! since few points say little about either. Against it stand the same expectations moved by any step
+//! or two by Schwarz's criterion), its spread moderated by a prior. Few points say little about spread and centre, so
+//! what they leave open is averaged over, for all new points together: a history that shows too little noise errs
+//! about each of them alike. Against it stand the same expectations moved by any step
 //! that matters. The ratio of both likelihoods, averaged over the steps, is 1 on average when nothing
 //! changed: an e-value for each place at which the change may have begun, summed over these places
 //! (the idea of the e-detector of Shin, Ramdas and Rinaldo 2024). The expectations are estimates, so its
@@ -16,17 +17,19 @@
 use super::Settings;
 use super::filter::noise;
 use crate::dataset::median;
-use statrs::function::gamma::ln_gamma;
 
 /// The evidence at which `fwdlab history` speaks: chosen by `cargo xtask history --tune`.
-pub const BOUND: f64 = 130.0;
+pub const BOUND: f64 = 200.0;
 
 /// New points that are needed: one or two bad days in a row are no change.
 pub const FEWEST_NEW: usize = 3;
 /// Most new points that are looked at.
 pub const MOST_NEW: usize = 6;
 /// Fewest points before them.
-const FEWEST_OLD: usize = 8;
+const FEWEST_OLD: usize = 10;
+/// How much likelier two states must be than one, in Schwarz's penalties for the second: a few points of one state
+/// look like two more often than his criterion, which is of many points, allows for.
+const OF_TWO: f64 = 1.5;
 /// Most points before them.
 const MOST_OLD: usize = 60;
 /// What the prior spread weighs, in degrees of freedom.
@@ -35,6 +38,10 @@ const PRIOR_DF: f64 = 4.0;
 const STRAY: f64 = 0.04;
 /// The range of logarithms over which bad days are spread.
 const STRAY_WIDTH: f64 = 0.7;
+/// Where the posterior of the spread's logarithm is looked at, in its standard deviations; it is skewed.
+const SPREADS: [f64; 6] = [-1.8, -0.6, 0.6, 1.8, 3.0, 4.2];
+/// Where that of the centre is.
+const OFFS: [f64; 5] = [-2.2, -1.1, 0.0, 1.1, 2.2];
 /// Steps of expectation and maximisation.
 const ROUNDS: usize = 25;
 /// Sizes of steps that are tried, each this much larger than the one before.
@@ -86,16 +93,21 @@ pub fn alarm(values: &[f64], noise: f64, settings: &Settings, bound: f64) -> Opt
     Some(Alarm { began, is_up, evidence: total })
 }
 
-/// What the next point should be.
+/// What the next points should be.
 struct Expected {
     /// Weights and centres of one state or two.
     states: Vec<(f64, f64)>,
-    spread: f64,
-    df: f64,
-    /// The logarithm of the density's constant.
-    constant: f64,
+    /// What the spread and the error of the centres may be, with weights.
+    nodes: Vec<Node>,
     /// How much less several points say than as many independent ones.
     share: f64,
+}
+
+/// One spread and one error of the centres that the points before leave possible.
+struct Node {
+    weight: f64,
+    spread: f64,
+    off: f64,
 }
 
 impl Expected {
@@ -104,42 +116,76 @@ impl Expected {
         let two = halves(old).map(|states| Fit::of(old, states, floor, settings));
         let better = two.filter(|two| {
             let count = old.len() as f64;
-            two.likelihood - one.likelihood > count.ln() && two.is_apart()
+            two.likelihood - one.likelihood > OF_TWO * count.ln() && two.is_apart()
         });
         let fit = better.unwrap_or(one);
         let df = PRIOR_DF + (old.len() - fit.states.len()) as f64;
-        // the centre is not known better than the points say
-        let spread = fit.spread * (1.0 + 1.0 / old.len() as f64).sqrt();
-        let constant = ln_gamma((df + 1.0) / 2.0)
-            - ln_gamma(df / 2.0)
-            - 0.5 * (df * std::f64::consts::PI).ln()
-            - spread.ln();
         let kept = fit.kept(old);
-        Self { states: fit.states, spread, df, constant, share: (1.0 - kept) / (1.0 + kept) }
+        let share = (1.0 - kept) / (1.0 + kept);
+        let nodes = nodes(fit.spread, df, old.len() as f64 * share);
+        Self { states: fit.states, nodes, share }
     }
 
-    /// The density of a point.
-    fn density(&self, log: f64) -> f64 {
+    /// The density of a point, at one node.
+    fn density(&self, log: f64, node: &Node) -> f64 {
         let of = |&(weight, centre): &(f64, f64)| {
-            let z = (log - centre) / self.spread;
-            weight * (self.constant - (self.df + 1.0) / 2.0 * (z * z / self.df).ln_1p()).exp()
+            let z = (log - centre - node.off) / node.spread;
+            weight * (-0.5 * z * z).exp() / (node.spread * ROOT_TWO_PI)
         };
         (1.0 - STRAY) * self.states.iter().map(of).sum::<f64>() + STRAY / STRAY_WIDTH
     }
 
+    /// The likelihood of the points after a step.
+    ///
+    /// All new points share what is not known of the spread and the centre: a history that happens to show too
+    /// little of either errs for all of them alike.
+    fn likelihood(&self, new: &[f64], step: f64, nodes: &[Node]) -> f64 {
+        let at = |node: &Node| {
+            let all: f64 = new.iter().map(|log| self.density(log - step, node)).product();
+            node.weight * all.powf(self.share)
+        };
+        nodes.iter().map(at).sum()
+    }
+
     /// The likelihood of the points after a step one way, averaged over its sizes, over that without.
     fn against(&self, new: &[f64], is_up: bool, settings: &Settings) -> f64 {
-        let without: f64 = new.iter().map(|log| self.density(*log).ln()).sum();
+        // what the most likely spread and centre speak against, the others do as well
+        let most = self.nodes.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+        let first =
+            most.map_or(0.0, |own| self.averaged(new, is_up, settings, std::slice::from_ref(own)));
+        if first < 1.0 { first } else { self.averaged(new, is_up, settings, &self.nodes) }
+    }
+
+    fn averaged(&self, new: &[f64], is_up: bool, settings: &Settings, nodes: &[Node]) -> f64 {
+        let without = self.likelihood(new, 0.0, nodes);
         let (mut size, mut sum, mut count) = (SMALLEST * settings.margin.max(1e-3), 0.0, 0);
         while size <= LARGEST {
             let step = if is_up { size } else { -size };
-            let with: f64 = new.iter().map(|log| self.density(log - step).ln()).sum();
-            sum += (self.share * (with - without)).exp();
+            sum += self.likelihood(new, step, nodes) / without;
             count += 1;
             size *= GROWTH;
         }
         if count == 0 { 0.0 } else { sum / f64::from(count) }
     }
+}
+
+/// The posterior of spread and centre on a grid. With `df` degrees of freedom the logarithm of the spread has the
+/// density s^-df exp(-df / 2 s²), s in spreads; the centre of `count` points is off by s / sqrt(count).
+fn nodes(spread: f64, df: f64, count: f64) -> Vec<Node> {
+    let mut nodes = Vec::with_capacity(SPREADS.len() * OFFS.len());
+    for of_spread in SPREADS {
+        let ratio = of_spread / (2.0 * df).sqrt();
+        let scale = ratio.exp();
+        let spread_weight = (-df * ratio - df / (2.0 * scale * scale) + df / 2.0).exp();
+        for of_centre in OFFS {
+            nodes.push(Node {
+                weight: spread_weight * (-0.5 * of_centre * of_centre).exp(),
+                spread: spread * scale,
+                off: of_centre * spread * scale / count.max(1.0).sqrt(),
+            });
+        }
+    }
+    nodes
 }
 
 /// A fitted mixture.
