@@ -98,7 +98,8 @@ fn assert_follows(verdict: &Verdict, own: &Comparison, margin: f64) {
     assert_eq!(is_proven, own.interval95.excludes_no_change(), "{own:?}");
     assert!(own.interval95.covers(own.estimate) && own.interval90.covers(own.estimate), "{own:?}");
     let is_clear = own.rare.is_none_or(|rare| !rare.is_unclear(margin));
-    let is_equivalent = own.interval90.is_within(margin) && is_clear;
+    let is_enough = own.n.baseline.min(own.n.variant) >= 4;
+    let is_equivalent = own.interval90.is_within(margin) && is_clear && is_enough;
     let wanted = match (is_equivalent, is_proven, own.estimate.ratio() > 1.0) {
         (true, ..) => "equivalent",
         (false, true, true) => "faster",

@@ -13,10 +13,12 @@
 pub mod energy;
 mod error;
 mod finding;
+pub mod host;
 pub mod moment;
 #[cfg(feature = "flame")]
 pub mod perf;
 pub mod pulse;
+mod quietest;
 pub mod turns;
 
 use std::collections::BTreeMap;
@@ -34,6 +36,7 @@ use fwdlab_results::{About, Interval, Measure, Measured, TestbedMark, Tick};
 use energy::Powercap;
 pub use error::{Breakdown, DeviceError, Fault};
 pub use finding::DoctorFinding;
+pub use quietest::quietest;
 
 /// How far trials of one variant lie apart on a device.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,16 +12,13 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod attempt;
 mod convergence;
-mod core;
 mod counters;
 mod device;
 mod doctor;
 mod embedded;
 mod error;
 mod headers;
-mod host;
 mod kind;
 mod loads;
 #[cfg_attr(not(feature = "xdp-object"), path = "object/left_out.rs")]

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::{Alert, Cause, History, Moved, Options};
+use super::found::{Alert, Cause, History, Moved, Options};
 use crate::point::Point;
 use crate::series::Series;
 use crate::store::Acknowledged;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use fwdlab_stats::change;
 
-use super::{History, Moved, Options};
+use super::found::{History, Moved, Options};
 use crate::series::Series;
 
 /// The p at which a control is taken to have moved. The place is given, so nothing was searched for.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use fwdlab_experiment::Experiment;
 use fwdlab_port::affinity;
 use fwdlab_results::{BackToBack, Benchmark, Reset, SearchTrial};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use fwdlab_device::Request;
 use fwdlab_topology::{Topology, port_name};
 
-use super::Namespaces;
-use super::stand::Running;
+use super::namespaces::Namespaces;
+use super::running::Running;
 use crate::LinuxError;
 use crate::embedded::Embedded;
 use crate::settings::{LinuxSettings, is_sysctl};

@@ -1,47 +1,20 @@
 //! What runs while frames are sent: tester, router, and the program on the device's input.
 
-use std::collections::BTreeMap;
-
 use fwdlab_device::Request;
 use fwdlab_experiment::Experiment;
-use fwdlab_port::bpf::{Program, XdpLink};
 use fwdlab_port::{SocketKind, affinity};
 use fwdlab_topology::{Topology, TopologyError, port_name};
 use fwdlab_xdp::Shared;
 use fwdlab_xdp::device::{self, Input};
 
-use super::Namespaces;
+use super::namespaces::Namespaces;
+use super::running::{Guard, Running, Standing};
 use crate::LinuxError;
 use crate::embedded::Embedded;
 use crate::object::Object;
 use crate::settings::{LinuxSettings, TesterKind, Xdp};
 use crate::setup::{self, DEVICE};
 use crate::tester::{self, Tester};
-
-/// What runs while frames are sent, and what it answered; gone when dropped.
-pub(super) struct Standing<'a> {
-    pub(super) tester: Tester<'a>,
-    pub(super) embedded: Option<Embedded>,
-    pub(super) input: Option<Guard>,
-    pub(super) proof: BTreeMap<String, String>,
-}
-
-/// What stands on the device's input; taken off when dropped.
-#[derive(Debug)]
-pub(super) struct Guard {
-    _link: XdpLink,
-    _program: Program,
-    pub(super) object: Option<Object>,
-    /// What it does with the frames, in the words of the control word `xdp`.
-    pub(super) work: String,
-}
-
-/// What runs in a trial, from which it is read back what a variant set.
-pub(super) struct Running<'a> {
-    pub(super) tester: &'a Tester<'a>,
-    pub(super) embedded: Option<&'a Embedded>,
-    pub(super) input: Option<&'a Guard>,
-}
 
 impl Namespaces {
     /// Makes all that runs while frames are sent, in the topology of a variant that was applied, and

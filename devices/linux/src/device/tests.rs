@@ -5,17 +5,20 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use fwdlab_experiment::Schema;
+use fwdlab_experiment::{Experiment, Schema};
 use fwdlab_results::Queue;
-use fwdlab_topology::{TopologyError, port_name};
+use fwdlab_topology::{Testbed, Topology, TopologyError, port_name};
 use fwdlab_xdp::Shared;
 use fwdlab_xdp::device::{self, Input};
 
 use super::figures::{device_share, own_frames, queues, worked_on};
 use super::*;
+use crate::LinuxError;
 use crate::counters::Change;
 use crate::object::Object;
-use crate::settings::Xdp;
+use crate::probe::try_live_frames;
+use crate::settings::{LinuxSettings, Xdp};
+use crate::setup::{self, DEVICE};
 use crate::tester::{Sent, Tester};
 use crate::{BUILTIN_VETH, LINUX};
 

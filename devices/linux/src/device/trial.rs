@@ -11,9 +11,10 @@ use fwdlab_results::{Benchmark, Interval, Measure, Measured, Queue, RateSearch};
 use fwdlab_topology::Topology;
 use fwdlab_xdp::word;
 
-use super::Namespaces;
 use super::figures::{Cost, forwarded, is_stamped, measured, queues, received_once, worked_on};
-use super::stand::{Standing, shared_map};
+use super::namespaces::Namespaces;
+use super::running::Standing;
+use super::stand::shared_map;
 use crate::LinuxError;
 use crate::convergence;
 use crate::counters::{Change, DeviceCounters};

@@ -22,9 +22,9 @@ use fwdlab_wire::ethernet;
 
 use frames::Inet4;
 
-use super::host;
 use super::setup::{self, BACK, DEVICE, OUT, RECEIVER, RouteTables, SENDER};
 use crate::settings::LinuxSettings;
+use fwdlab_device::host;
 use fwdlab_experiment::Experiment;
 use fwdlab_topology::{Testbed, Topology};
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};

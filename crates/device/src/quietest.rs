@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fwdlab_port::affinity;
 
-use fwdlab_device::pulse;
+use crate::pulse;
 
 /// Processors that are watched before one is chosen, and for how long.
 const CANDIDATES: usize = 4;
@@ -16,7 +16,7 @@ const CLEARLY: f64 = 0.1;
 
 /// The processor, of those that are allowed, to which interrupts of the machine's own devices have
 /// gone least, unless others make it clearly slower than one of the next.
-pub(super) fn quietest() -> Option<usize> {
+pub fn quietest() -> Option<usize> {
     let interrupts = fs::read_to_string("/proc/interrupts").unwrap_or_default();
     let counts = device_interrupts(&interrupts);
     let mut cores = affinity::allowed_cores();

@@ -23,7 +23,7 @@ const NAMES: [&str; 11] = [
 ];
 
 /// Those that this kernel shows, by name.
-pub(crate) fn settings() -> BTreeMap<&'static str, String> {
+pub fn settings() -> BTreeMap<&'static str, String> {
     let value = |name: &'static str| {
         let text = fs::read_to_string(format!("/proc/sys/{}", name.replace('.', "/"))).ok()?;
         Some((name, text.trim().to_owned()))

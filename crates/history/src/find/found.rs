@@ -1,0 +1,120 @@
+//! A history and what was found in it.
+
+use std::cmp::Ordering;
+
+use fwdlab_stats::change::{Change, Settings};
+
+use crate::point::Point;
+use crate::series::Series;
+
+/// What is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Of a change.
+    pub settings: Settings,
+    /// Part of the names of series that no software changes: a fixed image that is measured again
+    /// and again. What moves as one of them does on the same machine is the machine's.
+    pub control: Option<String>,
+}
+
+/// A change of a series, in words of its points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moved {
+    /// Index of the series.
+    pub series: usize,
+    /// The change.
+    pub change: Change,
+    /// Index of a later change that took it back.
+    pub undone_at: Option<usize>,
+    /// Where it is only suspected: how many times likelier the points are after a step than without.
+    pub evidence: Option<f64>,
+}
+
+/// Whose change it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Nothing speaks against the software.
+    Software,
+    /// The machine or the lab: the control moved as much, or one revision was measured twice.
+    Machine,
+}
+
+/// Changes of one cause: series that moved at the same revision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alert {
+    /// Stable name: of the place and the series that moved most clearly.
+    pub id: String,
+    /// Whose change.
+    pub cause: Cause,
+    /// Its changes, the clearest first.
+    pub moved: Vec<Moved>,
+    /// Series that have points on both sides and did not move.
+    pub unmoved: Vec<usize>,
+    /// Whether the clearest change is for the worse.
+    pub is_regression: bool,
+    /// Why somebody does not want to hear of it any more.
+    pub acknowledged: Option<String>,
+    /// What a second measurement said that showed the same.
+    pub confirmed: Option<String>,
+}
+
+impl Alert {
+    /// Whether every series went back to where it was.
+    pub fn is_closed(&self) -> bool {
+        self.moved.iter().all(|moved| moved.undone_at.is_some())
+    }
+
+    /// Whether somebody should look: neither closed nor acknowledged.
+    pub fn is_open(&self) -> bool {
+        self.acknowledged.is_none() && !self.is_closed()
+    }
+}
+
+/// A history: series, their changes, and the causes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    /// The series by key.
+    pub series: Vec<Series>,
+    /// The changes of each series.
+    pub changes: Vec<Vec<Change>>,
+    /// Changes by cause, the newest last.
+    pub alerts: Vec<Alert>,
+    /// What the last points may be, as the alerts that it would be. One that was measured again without showing
+    /// is acknowledged; one that showed is an alert.
+    pub suspects: Vec<Alert>,
+}
+
+impl History {
+    /// The point before a change and the first after it.
+    pub fn ends(&self, moved: &Moved) -> (&Point, &Point) {
+        let points = &self.series[moved.series].points;
+        (&points[moved.change.at - 1], &points[moved.change.at])
+    }
+
+    /// The last point that is surely before a change, and the first that is surely after it.
+    pub(super) fn stretch(&self, moved: &Moved) -> (&Point, &Point) {
+        let points = &self.series[moved.series].points;
+        let (first, last) = moved.change.range;
+        (&points[first.saturating_sub(1)], &points[last.min(points.len() - 1)])
+    }
+
+    /// The order of two points of these series. One revision that was measured again and again is ordered by its days.
+    pub(super) fn order(&self, one: (usize, &Point), other: (usize, &Point)) -> Option<Ordering> {
+        let is_fixed =
+            self.series[one.0].is_one_revision() || self.series[other.0].is_one_revision();
+        if is_fixed && one.0 != other.0 {
+            return Some(one.1.date.as_ref()?.cmp(other.1.date.as_ref()?));
+        }
+        order(one.1, other.1)
+    }
+}
+
+/// The order of two points, maybe of different series; `None` when nothing tells.
+fn order(one: &Point, other: &Point) -> Option<Ordering> {
+    let by_revision = match (one.read_revision(), other.read_revision()) {
+        (Some(a), Some(b)) if a.is_same(&b) => return one.date.partial_cmp(&other.date),
+        (Some(a), Some(b)) => a.order(&b),
+        _ => None,
+    };
+    by_revision.or_else(|| Some(one.date.as_ref()?.cmp(other.date.as_ref()?)))
+}
