@@ -19,7 +19,7 @@ baseline = "{}"
 margin = "50%"
 blocks = 1
 warmup = "10ms"
-duration = "50ms"
+duration = "100ms"
 interval = "10ms"
 
 [[variant]]

@@ -253,7 +253,13 @@ fn a_time_that_is_none_is_named_with_its_line_and_field() {
             earlier_truths: String::new(),
         };
         let end = line(&Record::Finished(end));
-        let told = message(&format!("{}{end}", campaign_line()));
+        let journal = format!("{}{end}", campaign_line());
+        if text.is_empty() {
+            // Of published runs nobody knows when they ended.
+            Results::read(directory(&journal).path()).unwrap();
+            continue;
+        }
+        let told = message(&journal);
         assert!(
             told.contains(&format!(":2: at is \"{text}\", which is no time; {wanted}")),
             "{told}"

@@ -18,7 +18,7 @@ use crate::beginning::Beginning;
 use crate::boot::Boot;
 use crate::captures::Captures;
 use crate::config::Needs;
-use crate::counts::measured;
+use crate::counts::{measured, prove_rules};
 use crate::follow::{End, follow};
 use crate::freebsd::Sampler;
 use crate::qemu::{Accelerator, Machine, Progress, Running};
@@ -392,7 +392,14 @@ impl Device for Boots {
                     Some((traffic, [sent, _])) if *sent > 0 => {
                         Err(DeviceError::setup(moment::without_frames(*sent, traffic, variant)))
                     }
-                    _ => Ok(counted.proof),
+                    _ => {
+                        let mut proof = counted.proof;
+                        // FreeBSD's guests only try here, and read back in every trial.
+                        if !proof.is_empty() {
+                            prove_rules(&mut proof, variant);
+                        }
+                        Ok(proof)
+                    }
                 }
             }
             Err(DeviceError::Setup(fault) | DeviceError::Trial(fault)) => {
