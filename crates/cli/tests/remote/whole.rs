@@ -55,6 +55,8 @@ fn a_campaign_runs_and_its_results_hold_no_secret() {
     let own = rig.on("dut", "cat /proc/sys/net/ipv4/conf/all/rp_filter").trim().to_owned();
     let output = run(&experiment);
     rig.assert_finished(&output);
+    let left = "cat /proc/sys/net/ipv4/conf/all/rp_filter; ip route show proto 177; ip neigh show nud permanent";
+    assert_eq!(rig.on("dut", left).trim(), own, "a finished campaign leaves the device as it was");
     let trials = rig.records("trial");
     assert_eq!(trials.len(), 4);
     for trial in &trials {
