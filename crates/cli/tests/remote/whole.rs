@@ -37,7 +37,7 @@ fn a_campaign_runs_and_its_results_hold_no_secret() {
     rig.append(
         "testbed.toml",
         "[hooks]\nconsole = [\"sh\", \"-c\", \"echo canary-alias at 10.66.1.2; echo root@10.66.1.2\"]\n\
-         [tester]\nline-rate = \"1Gbps\"\n",
+         [tester]\nkind = \"fwdlab\"\nline-rate = \"1Gbps\"\n",
     );
     let known = fs::read(rig.dir().join("known_hosts")).expect("readable");
     let experiment = EXPERIMENT.replace(
