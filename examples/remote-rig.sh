@@ -15,9 +15,19 @@ die() { echo "remote-rig.sh: $*" >&2; exit 2; }
 
 name_of() { cat "$1/name"; }
 
+# The namespaces of a rig, by its name.
+netns_of() { ip netns list | awk -v n="$1-" 'index($1, n) == 1 { print $1 }'; }
+
+# Processes of its machines: while there is one, somebody may be using the rig.
+lives_of() {
+    for netns in $(netns_of "$1" | grep -v -e '-ctl$'); do
+        ip netns pids "$netns" 2>/dev/null || :
+    done
+}
+
 # Everything of a rig: processes first, then the namespaces, with which links and mounts go.
 take_down() {
-    for netns in $(ip netns list | awk -v n="$1-" 'index($1, n) == 1 { print $1 }'); do
+    for netns in $(netns_of "$1"); do
         pids=$(ip netns pids "$netns" 2>/dev/null) || :
         [ -z "$pids" ] || kill -9 $pids 2>/dev/null || :
         # Another rig may be taking the same away.
@@ -62,14 +72,26 @@ up() {
     [ "$(id -u)" = 0 ] || die "needs root"
     sshd=$(command -v sshd || echo /usr/sbin/sshd)
     [ -x "$sshd" ] || die "needs sshd: apt-get install openssh-server"
+    case $DIR in /*) ;; *) DIR=$PWD/$DIR ;; esac
+    case $DIR in
+    *[!A-Za-z0-9/._+-]*) die "$DIR: take a directory without blanks and signs in its path, such as /tmp/bed" ;;
+    esac
     mkdir -p "$DIR"
     DIR=$(cd "$DIR" && pwd)
-    # What a killed owner has left.
-    for other in $(ip netns list | awk '/^fwrig-/ { split($1, p, "-"); print p[2] }' | sort -u); do
-        kill -0 "$other" 2>/dev/null || take_down "fwrig-$other"
+    if [ -e "$DIR/name" ]; then
+        [ -z "$(lives_of "$(name_of "$DIR")")" ] || die "$DIR has a rig that runs: remote-rig.sh down $DIR"
+        take_down "$(name_of "$DIR")"
+    fi
+    # What killed owners have left; a rig that runs is its owner's, also when the shell that made it is gone.
+    for other in $(ip netns list | sed -n 's/^\(fwrig-[^ ]*\)-[a-z]*\( .*\)*$/\1/p' | sort -u); do
+        owner=${other#fwrig-}
+        kill -0 "${owner%%-*}" 2>/dev/null || [ -n "$(lives_of "$other")" ] || take_down "$other"
     done
-    NAME=fwrig-$PPID-$(basename "$DIR" | tr -cd 'a-zA-Z0-9' | tail -c 8)
+    NAME=fwrig-$PPID-$(basename "$DIR" | tr -cd 'a-zA-Z0-9' | tail -c 8)$(echo "$DIR" | cksum | cut -d' ' -f1)
     take_down "$NAME"
+    # A rig that does not come up leaves nothing that runs.
+    trap '[ $? = 0 ] || take_down "$NAME"' EXIT
+    trap 'exit 130' INT TERM HUP
     # What an earlier rig in this directory has left.
     [ ! -e "$DIR/name" ] || rm -rf "$DIR/key" "$DIR/key.pub" "$DIR/dut" "$DIR/tester" "$DIR/receiver"
     echo "$NAME" > "$DIR/name"

@@ -44,60 +44,6 @@ fn is_long(test: &str) -> bool {
     is_long
 }
 
-/// Archives as a release has them, with a kernel that is none but for its first bytes.
-fn release(dir: &Path) -> std::io::Result<()> {
-    let (kernel, base) = (dir.join("k/boot/kernel"), dir.join("b/bin"));
-    fs::create_dir_all(&kernel)?;
-    fs::create_dir_all(&base)?;
-    fs::write(kernel.join("kernel"), b"\x7fELF\x02\x01\x01\x09 and so on")?;
-    fs::write(kernel.join("fib_dxr.ko"), b"a module")?;
-    fs::write(base.join("sh"), b"a shell")?;
-    let made = "for a in kernel base; do (cd ${a%\"${a#?}\"} && tar -cf - .) | xz > $a.txz; \
-                echo \"$a.txz $(sha256sum $a.txz | cut -d' ' -f1)\" >> MANIFEST; done";
-    Command::new("sh")
-        .args(["-ec", made])
-        .current_dir(dir)
-        .status()
-        .map(|status| assert!(status.success()))
-}
-
-/// The root image was of a kind that FreeBSD does not mount, and the script ended with an error of its own.
-#[test]
-fn a_root_image_is_made_of_the_archives_of_a_release() {
-    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
-    if !has("makefs") || !has("xz") {
-        eprintln!(
-            "SKIPPED a_root_image_is_made_of_the_archives_of_a_release: no makefs (apt-get install makefs)"
-        );
-        return;
-    }
-    let dir = tempfile::tempdir().expect("a directory");
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/freebsd.sh");
-    let (script, archives) = (dir.path().join("freebsd.sh"), dir.path().join("release"));
-    fs::copy(shipped, &script).expect("copied");
-    release(&archives).expect("archives");
-    let run = || Command::new(&script).arg("archives").arg(&archives).output().expect("it starts");
-
-    let made = run();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let out = dir.path().join("freebsd");
-    // UFS1 as sys/ufs/ffs/fs.h has it: the superblock, and its mark in it.
-    let image = fs::read(out.join("root.img")).expect("a root image");
-    let mark = 8192 + 1372;
-    assert_eq!(image.get(mark..mark + 4), Some(&0x0001_1954_u32.to_le_bytes()[..]));
-    let mut names: Vec<_> = fs::read_dir(&out)
-        .expect("made")
-        .map(|entry| entry.expect("readable").file_name())
-        .collect();
-    names.sort();
-    assert_eq!(names, ["kernel", "modules", "root.img"], "nothing is left over");
-
-    fs::write(archives.join("base.txz"), b"damaged").expect("written");
-    let refused = run();
-    let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(!refused.status.success() && said.contains("base.txz has SHA-256"), "{said}");
-}
-
 struct Lab {
     dir: tempfile::TempDir,
 }

@@ -324,9 +324,24 @@ impl Device for Machines {
     }
 }
 
+impl Machines {
+    /// Takes back what was set on the device; after a death of ours, the next run does.
+    fn put_back(&mut self) -> Result<()> {
+        let limits = self.testbed.limits;
+        let Some(dut) = &mut self.dut else { return Ok(()) };
+        dut.within(limits.silent_dut.min(limits.command), |dut| {
+            dut::put_back(dut, &|| false)?;
+            self.routes.as_ref().map_or(Ok(()), |routes| routes.take_down(dut, &|| false))
+        })
+    }
+}
+
 impl Drop for Machines {
     fn drop(&mut self) {
         self.generator = None;
+        if let Err(error) = self.put_back() {
+            fwdlab_guard::say!("warning: the device is not put back to what it was: {error}");
+        }
         if let Some(hosts) = &mut self.hosts {
             // A lock that stays is taken over by the next run of the same person.
             let _ = self.lock.release(&mut hosts.tester);

@@ -82,6 +82,10 @@ impl Machines {
             testbed,
         };
         machines.facts.device.insert("testbed".to_owned(), machines.testbed.name.clone());
+        if let Some(bps) = machines.testbed.generator.line_bps {
+            let line = format!("{} Mbit/s", bps / 1e6);
+            machines.facts.tester.insert("line rate".to_owned(), line);
+        }
         // What is wrong is said by the first trial.
         if machines.connect(&|| false).is_ok() {
             let _ = machines.ask_facts();

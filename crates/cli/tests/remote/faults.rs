@@ -1,6 +1,7 @@
 //! Everything that breaks is in the journal with its kind, and the campaign goes on where it can.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use crate::rig::{EXPERIMENT, Rig, is_long, long, text};
@@ -451,4 +452,27 @@ fn a_killed_controller_is_gone_on_with() {
     let unlock =
         rig.fwdlab().args(["unlock", "--testbed"]).arg(rig.dir().join("testbed.toml")).output();
     assert_eq!(text(&unlock.expect("it starts").stdout), "it is not locked\n");
+}
+
+/// A terminal sends its signal to the whole group: ssh died of it, and the testbed stayed locked.
+#[test]
+fn ctrl_c_in_a_terminal_frees_the_testbed_and_another_person_goes_on() {
+    let Some(rig) = Rig::up("Ctrl-C in a terminal", &["--receiver"]) else { return };
+    let mut command = rig.command(&long());
+    command.process_group(0).stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = command.spawn().expect("it starts");
+    rig.wait_for_traffic();
+    let group = format!("-{}", child.id());
+    Command::new("kill").args(["-INT", "--", &group]).status().expect("sent");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert_eq!(rig.on("tester", "ls -d /var/tmp/fwdlab/lock"), "");
+    assert_eq!(rig.on("dut", "ip route show proto 177"), "", "nothing is left on the device");
+    let output = rig.command(&long()).env("USER", "carol").env("LOGNAME", "carol").output();
+    let output = output.expect("it starts");
+    rig.assert_finished(&output);
+    // How far clocks are apart is measured anew by each run: it is no other machine.
+    let said = text(&output.stderr);
+    assert!(!said.contains("ran on"), "{said}");
+    assert_eq!(rig.records("resumed").len(), 0, "{said}");
 }

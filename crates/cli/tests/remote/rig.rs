@@ -80,7 +80,7 @@ pub fn program() -> &'static Path {
     })
 }
 
-fn script() -> PathBuf {
+pub fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/remote-rig.sh")
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Output};
 
-use crate::rig::{EXPERIMENT, text};
+use crate::rig::{EXPERIMENT, Rig, script, text};
 
 const GOOD: &str = r#"
 name = "apu2"
@@ -83,4 +83,33 @@ fn keys_of_variants_are_checked() {
     let output = command.args(["run", "--testbed", "x"]).arg(&file).output().expect("it starts");
     let said = text(&output.stderr);
     assert!(said.contains("says not when") && said.contains("never, variant, trial"), "{said}");
+}
+
+/// A rig of somebody whose shell was gone was taken away by the next one, while it ran.
+#[test]
+fn a_rig_leaves_those_that_run_alone() {
+    let Some(own) = Rig::up("rigs beside each other", &[]) else { return };
+    let dir = tempfile::Builder::new().prefix("fwrig").tempdir().expect("a directory");
+    // Of a shell that ends; and what is left of a rig, of a process that cannot be.
+    let made = "\"$0\" up \"$1\"; ip netns add fwrig-999999999-gone1-dut; :";
+    let shell = Command::new("sh").args(["-c", made]).arg(script()).arg(dir.path()).status();
+    assert!(shell.expect("it starts").success());
+    let third = Rig::up("rigs beside each other", &[]).expect("one came up before");
+    let call = |word: &str, dir: &std::path::Path, more: &[&str]| -> Output {
+        Command::new(script()).arg(word).arg(dir).args(more).output().expect("it starts")
+    };
+    let is_there = call("in", dir.path(), &["dut", "hostname"]);
+    let left = Command::new("ip").args(["netns", "list"]).output().expect("it starts");
+    let again = call("up", dir.path(), &[]);
+    assert!(call("down", dir.path(), &[]).status.success());
+    assert_eq!(text(&is_there.stdout), "dut\n", "{}", text(&is_there.stderr));
+    assert!(!text(&left.stdout).contains("fwrig-999999999-"), "{}", text(&left.stdout));
+    assert!(text(&again.stderr).contains("has a rig that runs"), "{}", text(&again.stderr));
+    for rig in [&own, &third] {
+        assert_eq!(rig.on("dut", "hostname"), "dut\n");
+    }
+    let blank = dir.path().join("a bed");
+    let refused = call("up", &blank, &[]);
+    let said = text(&refused.stderr);
+    assert!(said.contains("without blanks") && !blank.exists(), "{said}");
 }

@@ -36,7 +36,8 @@ fn a_campaign_runs_and_its_results_hold_no_secret() {
     rig.edit("testbed.toml", "ssh = \"dut\"", "ssh = \"canary-alias\"");
     rig.append(
         "testbed.toml",
-        "[hooks]\nconsole = [\"sh\", \"-c\", \"echo canary-alias at 10.66.1.2; echo root@10.66.1.2\"]\n",
+        "[hooks]\nconsole = [\"sh\", \"-c\", \"echo canary-alias at 10.66.1.2; echo root@10.66.1.2\"]\n\
+         [tester]\nkind = \"fwdlab\"\nline-rate = \"1Gbps\"\n",
     );
     let known = fs::read(rig.dir().join("known_hosts")).expect("readable");
     let experiment = EXPERIMENT.replace(
@@ -55,6 +56,8 @@ fn a_campaign_runs_and_its_results_hold_no_secret() {
     let own = rig.on("dut", "cat /proc/sys/net/ipv4/conf/all/rp_filter").trim().to_owned();
     let output = run(&experiment);
     rig.assert_finished(&output);
+    let left = "cat /proc/sys/net/ipv4/conf/all/rp_filter; ip route show proto 177; ip neigh show nud permanent";
+    assert_eq!(rig.on("dut", left).trim(), own, "a finished campaign leaves the device as it was");
     let trials = rig.records("trial");
     assert_eq!(trials.len(), 4);
     for trial in &trials {
@@ -69,6 +72,7 @@ fn a_campaign_runs_and_its_results_hold_no_secret() {
         }
     }
     let environment = fs::read_to_string(rig.results().join("environment.json")).expect("there");
+    assert!(environment.contains("\"tester: line rate\": \"1000 Mbit/s\""), "{environment}");
     for fact in ["system", "processor", "cores", "mitigations", "port 0 speed", "port 1 queues"] {
         for key in [format!("\"{fact}\": "), format!("\"tester: {fact}\": ")] {
             assert!(environment.contains(&key), "{key}: {environment}");

@@ -19,6 +19,9 @@ pub use machine::{Cache, Kernel, Machine};
 
 pub use crate::files::ENVIRONMENT_FILE;
 
+/// Ends of the names of facts that each run measures anew: another value is no other machine.
+const MEASURED: [&str; 2] = [" ahead of the controller", " was started again"];
+
 /// SHA-256 of the file in the results directory `dir`; `None` when there is none.
 ///
 /// # Errors
@@ -124,7 +127,7 @@ impl Environment {
     }
 
     /// What differs from `other` in a way that moves figures, as
-    /// `name: this, that`; the seed does not.
+    /// `name: this, that`; the seed does not, nor does what each run measures anew.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let facts = |e: &Self| {
             [
@@ -146,7 +149,8 @@ impl Environment {
             .filter(|((_, this), (_, that))| this != that)
             .map(|((name, this), (_, that))| format!("{name}: {this}, {that}"))
             .collect();
-        for name in self.device.keys().chain(other.device.keys()) {
+        let is_lasting = |name: &&String| !MEASURED.iter().any(|end| name.ends_with(end));
+        for name in self.device.keys().chain(other.device.keys()).filter(is_lasting) {
             let (this, that) = (self.device.get(name), other.device.get(name));
             let shown = |value: Option<&String>| value.map_or("unset", String::as_str).to_owned();
             let line = format!("{name}: {}, {}", shown(this), shown(that));

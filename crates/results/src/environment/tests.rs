@@ -80,3 +80,19 @@ fn differences_are_named_with_both_values() {
     other.device.insert("ports".to_owned(), "2".to_owned());
     assert_eq!(one.differences(&other), ["kernel: , 6.2", "ports: unset, 2"]);
 }
+
+#[test]
+fn what_each_run_measures_anew_is_no_other_machine() {
+    let one = Environment::default();
+    let mut other = one.clone();
+    for name in [
+        "clock of receiver ahead of the controller",
+        "tester: clock of tester ahead of the controller",
+        "tester: agent of tester was started again",
+    ] {
+        other.device.insert(name.to_owned(), "0.010 ms".to_owned());
+    }
+    assert!(one.differences(&other).is_empty());
+    other.device.insert("tester: processor".to_owned(), "x".to_owned());
+    assert_eq!(one.differences(&other), ["tester: processor: unset, x"]);
+}

@@ -9,4 +9,4 @@ pub use counters::{change, look, read};
 pub use files::{Configuration, restore_and_place};
 pub use fwdlab_counters::{Change, Reading, added};
 pub use network::Routes;
-pub use sysctl::{forget, set_all};
+pub use sysctl::{forget, put_back, set_all};

@@ -21,6 +21,8 @@ pub struct Routes {
     /// For `ip -batch`, IPv4 and IPv6.
     batches: [String; 2],
     counts: [usize; 2],
+    /// For `ip -batch`: takes the neighbours away.
+    undo: String,
     has_inet6: bool,
     ports: [String; 2],
     mark: String,
@@ -44,7 +46,9 @@ impl Routes {
                 route.prefix, route.gateway, ports[port]
             ));
         }
+        let mut undo = String::new();
         for (gateway, port) in gateways {
+            undo.push_str(&format!("neigh del {gateway} dev {}\n", ports[port]));
             let family = usize::from(gateway.is_ipv6());
             batches[family].push_str(&format!(
                 "neigh replace {gateway} lladdr {} dev {} nud permanent\n",
@@ -53,7 +57,7 @@ impl Routes {
         }
         let has_inet6 = experiment.traffics.iter().any(|traffic| traffic.family != Family::Inet);
         let mark = digest::of(batches.concat().as_bytes());
-        Self { batches, counts, has_inet6, ports, mark }
+        Self { batches, counts, undo, has_inet6, ports, mark }
     }
 
     /// Sets it up, unless it is there already.
@@ -91,6 +95,25 @@ impl Routes {
             0 => Ok(()),
             status => Err(host.refused("set up of routes by ip(8)", status, &said.errors)),
         }
+    }
+
+    /// Takes routes and neighbours away again.
+    ///
+    /// # Errors
+    /// When the connection breaks, or the device refuses.
+    pub fn take_down(&self, host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+        let file = format!("{}/routes", host.host.directory);
+        if host.run(&format!("[ -e {file} ]"), is_stopped)?.status != 0 {
+            return Ok(());
+        }
+        let ip = host.ip(is_stopped)?;
+        let undo = host.put(self.undo.as_bytes(), is_stopped)?;
+        // A boot, or somebody, may have taken away a part of them.
+        let script = format!(
+            "{ip} route flush proto {PROTOCOL}; {ip} -6 route flush proto {PROTOCOL}; \
+             {ip} -force -batch {undo} 2>/dev/null; rm -f {file}"
+        );
+        host.ask(&script, is_stopped).map(|_| ())
     }
 
     /// Asks for the routes.

@@ -72,6 +72,15 @@ pub fn set_all(
     Ok(own.chain(beside).map(|(word, answer)| (word.to_owned(), one(answer))).collect())
 }
 
+/// Puts every sysctl back to what it was.
+///
+/// # Errors
+/// When the connection breaks, or the device refuses a value.
+pub fn put_back(host: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+    set_all(host, &BTreeMap::new(), &BTreeSet::new(), is_stopped)?;
+    forget(host, is_stopped)
+}
+
 /// After a boot, what the device has is its own: nothing of before is to be put back over it.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! How ssh is called: what must hold whatever a user's configuration says stands on the command line,
 //! where the first value of an option wins.
 
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -124,7 +125,11 @@ impl Access {
         command
     }
 
+    /// Forces what holds for every call. Ctrl-C in a terminal is for us alone: we still have to say to the
+    /// hosts what is to end, and the lock to free, so that ssh is no part of our group. It ends with the
+    /// master, which ends with us.
     fn force(&self, command: &mut Command) {
+        command.process_group(0);
         if let Some(config) = &self.config {
             command.arg("-F").arg(config);
         }
