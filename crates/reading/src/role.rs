@@ -227,7 +227,7 @@ fn of_rate(piece: &Piece, own: &Amount, place: (usize, usize)) -> Role {
             && listed(BEHIND, piece.text(own.end + 1));
     let is_change = own.sign.is_some()
         || is_behind
-        || listed(BY, lead) && (lead != "of" || is_change_noun)
+        || listed(BY, lead) && lead != "of"
         || is_moving_verb
         || is_change_noun;
     if is_change && !listed(TO, lead) { Role::Change } else { Role::Level }

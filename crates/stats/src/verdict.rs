@@ -142,12 +142,14 @@ impl Verdict {
             (Self::Faster { below_margin }, Some(c)) => {
                 let tail = margin_tail(*below_margin, &margin_text);
                 let effect = effect_text(c, 1.0);
-                format!("{variant} is faster than {baseline} by {effect} in {metric}{tail}")
+                let agreed = agreed(c, variant);
+                format!("{variant} is faster than {baseline} by {effect} in {metric}{tail}{agreed}")
             }
             (Self::Slower { below_margin }, Some(c)) => {
                 let tail = margin_tail(*below_margin, &margin_text);
                 let effect = effect_text(c, -1.0);
-                format!("{variant} is slower than {baseline} by {effect} in {metric}{tail}")
+                let agreed = agreed(c, variant);
+                format!("{variant} is slower than {baseline} by {effect} in {metric}{tail}{agreed}")
             }
             (Self::Inconclusive { more_blocks }, Some(c)) => {
                 if let Some(rare) = rare_part(c, margin, (baseline, variant)) {
@@ -193,15 +195,20 @@ fn rare_part(comparison: &Comparison, margin: f64, names: (&str, &str)) -> Optio
     rare::in_words(&rare, margin, names)
 }
 
+/// How far blocks agree, where at least half of them do.
+fn agreed(comparison: &Comparison, variant: &str) -> String {
+    let agreement = comparison.agreement.map(|own| own.in_words(variant));
+    agreement.into_iter().map(|words| format!("; {words}")).collect()
+}
+
 /// How far blocks agree, where at least half of them do, and that they are too few: their interval holds "no
 /// change" then, whatever they say.
 fn agreeing(comparison: &Comparison, variant: &str) -> String {
-    let agreement = comparison.agreement.map(|own| own.in_words(variant));
     let few = (!is_enough(comparison)).then(|| {
         let least = LEAST_NAMED as u32;
         format!("fewer than {least} {} prove nothing", comparison.method.unit(least))
     });
-    agreement.into_iter().chain(few).map(|words| format!("; {words}")).collect()
+    agreed(comparison, variant) + &few.map(|words| format!("; {words}")).unwrap_or_default()
 }
 
 /// `about 12 more blocks needed`.

@@ -85,6 +85,17 @@ fn an_interval_without_width_is_called_exact() {
     assert!(text.starts_with("modular is slower than radix by exactly 15.7 % in "), "{text}");
 }
 
+/// "By exactly 0.86 %" was said where the blocks differ by nothing or by twice as much, without a word of it.
+#[test]
+fn a_difference_of_half_of_the_blocks_says_so() {
+    let blocks: Vec<Block> =
+        (0..40).map(|i| Block::new(2508.37, if i % 2 == 0 { 2508.37 } else { 2552.02 })).collect();
+    let text = sentence(&paired::compare(&blocks, Direction::LowerIsBetter).unwrap());
+    assert!(text.starts_with("modular is slower than radix by "), "{text}");
+    let wanted = "; both read the same in 20 of 40 blocks, and modular was worse in 20";
+    assert!(text.ends_with(wanted), "{text}");
+}
+
 #[test]
 fn faster_and_slower_name_estimate_interval_and_margin() {
     assert_eq!(
