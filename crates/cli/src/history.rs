@@ -38,7 +38,7 @@ pub struct Args {
 
     /// Before a change is reported, have it measured again: sh runs this with FWDLAB_BEFORE and
     /// FWDLAB_AFTER (revisions) and FWDLAB_SERIES, and it leaves results that compare both in
-    /// FWDLAB_RESULTS. What they do not show at 99 % is not reported
+    /// FWDLAB_RESULTS, by variants called as the revisions. What they do not show at 99 % is not reported
     #[arg(long, value_name = "COMMAND", requires = "store")]
     confirm: Option<String>,
 
