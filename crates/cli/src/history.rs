@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand, ValueEnum};
-use fwdlab_history::store::{Acknowledged, Store};
+use fwdlab_history::store::{Acknowledged, Store, torn_file};
 use fwdlab_history::{Error, History, Options, find, read, render};
 use fwdlab_stats::change::Settings;
 
@@ -38,7 +38,7 @@ pub struct Args {
 
     /// Before a change is reported, have it measured again: sh runs this with FWDLAB_BEFORE and
     /// FWDLAB_AFTER (revisions) and FWDLAB_SERIES, and it leaves results that compare both in
-    /// FWDLAB_RESULTS. What they do not show at 99 % is not reported
+    /// FWDLAB_RESULTS, by variants called as the revisions. What they do not show at 99 % is not reported
     #[arg(long, value_name = "COMMAND", requires = "store")]
     confirm: Option<String>,
 
@@ -137,6 +137,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let mut store = Store::default();
     if let Some(path) = &arguments.store {
         store = Store::read(path)?;
+        say_torn(&store, path);
     }
     if !arguments.directories.is_empty() {
         let found = read::read(&arguments.directories)?;
@@ -210,8 +211,19 @@ fn is_met(history: &History, criterion: FailOn) -> bool {
     use fwdlab_history::find::Cause;
     history.alerts.iter().filter(|alert| alert.is_open()).any(|alert| match criterion {
         FailOn::Change => true,
-        FailOn::Regression => alert.is_regression && alert.cause == Cause::Software,
+        FailOn::Regression => alert.is_regression && alert.cause != Cause::Machine,
     })
+}
+
+/// Says which line of a store does not count.
+fn say_torn(store: &Store, path: &Path) {
+    let Some(line) = store.torn() else { return };
+    let start: String = line.chars().take(60).collect();
+    fwdlab_guard::say!(
+        "left out: the last line of {} was cut short: {start}…; what is added next moves it to {}",
+        path.display(),
+        torn_file(path).display()
+    );
 }
 
 fn acknowledge(id: &str, reason: &str, path: &Path, options: &Options) -> anyhow::Result<ExitCode> {
@@ -219,6 +231,7 @@ fn acknowledge(id: &str, reason: &str, path: &Path, options: &Options) -> anyhow
         bail!("--reason is empty: say why the change is fine");
     }
     let mut store = Store::read(path)?;
+    say_torn(&store, path);
     let history = find(store.points.clone(), &store.acknowledged, options);
     let mut all = history.alerts.iter().chain(&history.suspects);
     let Some(alert) = all.find(|alert| alert.id == id) else {

@@ -138,12 +138,16 @@ fn rate_searches_are_exported_as_they_were_published() {
 
 /// 40 revisions of two configurations; pf is 5 % slower from r301000 on.
 fn year(root: &Path) {
+    year_of(root, [("forwarding", 1.0), ("pf-statefull", 0.95)]);
+}
+
+/// 40 revisions of two configurations, which move to so many times their rate at r301000.
+fn year_of(root: &Path, configurations: [(&str, f64); 2]) {
     let dir = root.join("Atom_C2558_4Cores/Intel_i350/firewalls/results/fbsd.2017");
     fs::create_dir_all(&dir).expect("a writable directory");
     for at in 0..40u32 {
-        for (configuration, base) in [("forwarding", 826_000.0), ("pf-statefull", 512_000.0)] {
-            let is_slower = configuration == "pf-statefull" && at >= 20;
-            let level = base * if is_slower { 0.95 } else { 1.0 };
+        for ((configuration, ratio), base) in configurations.into_iter().zip([826e3, 512e3]) {
+            let level = base * if at >= 20 { ratio } else { 1.0 };
             let run = |n: u32| level * (1.0 + f64::from((at * 7 + n * 3) % 9) * 0.001);
             let lines: String = (0..5).map(|n| format!("{}\n", run(n))).collect();
             fs::write(dir.join(format!("{}.{configuration}.pps", 300_000 + at * 50)), lines)
@@ -190,6 +194,63 @@ fn a_year_is_watched_and_what_is_known_passes() {
     assert!(text(&passed.stdout).contains("pf got a lock"), "{}", text(&passed.stdout));
     // nothing was added twice
     assert_eq!(fs::read_to_string(lab.path("h.jsonl")).expect("a store").lines().count(), 81);
+}
+
+/// The clearer improvement decided for both.
+#[test]
+fn a_regression_beside_a_clearer_improvement_fails() {
+    let lab = Lab::new("");
+    year_of(&lab.path("archive"), [("forwarding", 0.97), ("nat", 1.04)]);
+    let run = |format: &str| {
+        let watch = ["history", "archive", "--fail-on", "regression", "--format", format];
+        let output = lab.fwdlab(&watch);
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+        text(&output.stdout)
+    };
+    let json: Value = serde_json::from_str(&run("json")).expect("JSON");
+    let alerts = json["alerts"].as_array().expect("alerts");
+    let worse: Vec<&Value> = alerts.iter().filter(|own| own["regression"] == true).collect();
+    assert_eq!((alerts.len(), worse.len()), (2, 1), "{json}");
+    assert!(worse[0]["moved"][0]["series"].to_string().contains("forwarding"), "{json}");
+    let said = run("text");
+    assert!(said.contains(" regression after") && said.contains(" improvement after"), "{said}");
+}
+
+/// Results whose baseline is the later revision were read as if it were the earlier.
+#[test]
+fn a_second_measurement_is_read_by_the_names_of_the_revisions() {
+    let runs = |name: &str, level: f64| -> String {
+        let run = |block: u32| {
+            format!(
+                "{name},{block},{:.1}\n",
+                level + f64::from(block % 4) + f64::from(block % 3) / 10.0
+            )
+        };
+        (1..=12).map(run).collect()
+    };
+    for (names, code, word) in [
+        (["300950", "301000"], 1, "is confirmed"),
+        (["300950.pf", "301000.pf"], 1, "is confirmed"),
+        (["old", "new"], 2, "name the variants '300950' ($FWDLAB_BEFORE) and '301000'"),
+        (["300950", "new"], 2, "results of '300950' and 'new'"),
+    ] {
+        for is_turned in [false, true] {
+            let lab = Lab::new("");
+            year(&lab.path("archive"));
+            let mut both = [runs(names[0], 1000.0), runs(names[1], 950.0)];
+            if is_turned {
+                both.reverse();
+            }
+            let csv = format!("variant,block,rate [frames/s]\n{}", both.concat());
+            fs::write(lab.path("again.csv"), csv).expect("results");
+            let command = "mkdir -p confirm; cp again.csv $FWDLAB_RESULTS";
+            let watch = ["history", "archive", "--store", "h.jsonl", "--fail-on", "regression"];
+            let output = lab.fwdlab(&[&watch[..], &["--confirm", command]].concat());
+            let said = text(&output.stdout) + &text(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{names:?} {is_turned}: {said}");
+            assert!(said.contains(word), "{names:?} {is_turned}: {said}");
+        }
+    }
 }
 
 /// What `--confirm` runs stands for a second measurement: here it reads one that was made.
@@ -247,7 +308,11 @@ fn an_alert_lives_from_a_suspicion_to_its_end() {
     searches(&lab.path("pf/RAW"), [("a", 60.0), ("b", 58.0)]);
     let command = format!(
         "echo $FWDLAB_SERIES >> asked; case $FWDLAB_SERIES in *nat*) of=nat;; *) of=pf;; esac; \
-         exec {} import $of -o \"$FWDLAB_RESULTS\"",
+         rm -rf again; mkdir -p again/RAW; for log in $of/RAW/bench.a.*; do \
+         cp $log again/RAW/bench.$FWDLAB_BEFORE.${{log#*bench.a.}}; done; \
+         for log in $of/RAW/bench.b.*; do \
+         cp $log again/RAW/bench.$FWDLAB_AFTER.${{log#*bench.b.}}; done; \
+         exec {} import again -o \"$FWDLAB_RESULTS\"",
         env!("CARGO_BIN_EXE_fwdlab")
     );
     let run = |more: &[&str], code: i32| -> (String, Value) {

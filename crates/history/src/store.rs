@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fwdlab_netbenches::revision::Revision;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,17 @@ enum Record {
     Ack(Acknowledged),
 }
 
+/// What stands behind the last newline of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Rest {
+    #[default]
+    Nothing,
+    /// A whole record, which lacks only its newline.
+    Whole,
+    /// A line that was cut short.
+    Torn(Vec<u8>),
+}
+
 /// What a store holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Store {
@@ -62,13 +73,13 @@ pub struct Store {
     pub points: Vec<Point>,
     /// The acknowledgements.
     pub acknowledged: Vec<Acknowledged>,
-    /// Bytes that a kill left behind the last whole line.
-    torn: u64,
+    /// What stands behind the last newline.
+    rest: Rest,
 }
 
 impl Store {
-    /// Reads a store; one that does not exist is empty. A last line without an end was cut short by
-    /// a kill and is left out.
+    /// Reads a store; one that does not exist is empty. A last line that ends within its record was cut short by
+    /// a kill and is left out: [`Self::torn`] has it. One that lacks only its newline counts.
     ///
     /// # Errors
     /// When the file cannot be read, or a line is no record; the error names it.
@@ -86,18 +97,32 @@ impl Store {
             if read.map_err(Error::io("read", path))? == 0 {
                 break;
             }
-            if line.last() != Some(&b'\n') && (line.len() as u64) < MAX_LINE {
-                store.torn = line.len() as u64;
-                break;
+            let is_last = line.last() != Some(&b'\n') && (line.len() as u64) < MAX_LINE;
+            match serde_json::from_slice(&line) {
+                Ok(Record::Point(point)) => store.points.push(*point),
+                Ok(Record::Ack(ack)) => store.acknowledged.push(ack),
+                Err(error) if is_last && error.is_eof() => {
+                    store.rest = Rest::Torn(line);
+                    break;
+                }
+                Err(error) => {
+                    let (path, what) = (path.to_owned(), error.to_string());
+                    return Err(Error::StoreLine { path, line: number, what });
+                }
             }
-            let broken =
-                |what: String| Error::StoreLine { path: path.to_owned(), line: number, what };
-            match serde_json::from_slice(&line).map_err(|error| broken(error.to_string()))? {
-                Record::Point(point) => store.points.push(*point),
-                Record::Ack(ack) => store.acknowledged.push(ack),
+            if is_last {
+                store.rest = Rest::Whole;
             }
         }
         Ok(store)
+    }
+
+    /// The last line where it was cut short. It is no record; the next that is added puts it into [`torn_file`].
+    pub fn torn(&self) -> Option<String> {
+        match &self.rest {
+            Rest::Torn(line) => Some(String::from_utf8_lossy(line).into_owned()),
+            Rest::Nothing | Rest::Whole => None,
+        }
     }
 
     /// Adds the points that are not in it yet, to the file as well; returns how many. A source that
@@ -146,18 +171,37 @@ impl Store {
         let mut options = OpenOptions::new();
         let mut file =
             options.create(true).append(true).open(path).map_err(Error::io("open", path))?;
-        let write = Error::io("write", path);
-        let mut put = || -> io::Result<()> {
-            if self.torn > 0 {
-                let length = file.metadata()?.len();
-                file.set_len(length.saturating_sub(self.torn))?;
-                self.torn = 0;
+        let own = lines.join("\n") + "\n";
+        let text = match &self.rest {
+            Rest::Nothing => own,
+            Rest::Whole => format!("\n{own}"),
+            Rest::Torn(line) => {
+                let beside = torn_file(path);
+                keep(&beside, line).map_err(Error::io("write", beside))?;
+                let cut = |length: u64| file.set_len(length.saturating_sub(line.len() as u64));
+                let length = file.metadata().map(|data| data.len());
+                length.and_then(cut).map_err(Error::io("shorten", path))?;
+                own
             }
-            file.write_all((lines.join("\n") + "\n").as_bytes())?;
-            file.sync_all()
         };
-        put().map_err(write)
+        self.rest = Rest::Nothing;
+        let put = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+        put.map_err(Error::io("write", path))
     }
+}
+
+/// Where lines of a store that were cut short are kept: `history.jsonl.torn`.
+pub fn torn_file(store: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(".torn");
+    name.into()
+}
+
+/// Adds a line to a file.
+fn keep(path: &Path, line: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    file.write_all(&[line, b"\n"].concat())?;
+    file.sync_all()
 }
 
 fn encode(record: &Record) -> Result<String> {
@@ -198,8 +242,27 @@ mod tests {
         assert_eq!(Store::read(&path).unwrap().add(&path, points()).unwrap(), 0);
     }
 
+    /// An editor may leave the last newline out: the line was not read, and deleted by the next that was added.
     #[test]
-    fn a_torn_line_is_cut_off_and_a_broken_one_named() {
+    fn a_whole_last_line_without_its_newline_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history.jsonl");
+        Store::default().add(&path, vec![point("r1"), point("r2")]).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        let mut store = Store::read(&path).unwrap();
+        assert_eq!((store.points.len(), store.torn()), (2, None));
+        assert_eq!(store.add(&path, vec![point("r2"), point("r3")]).unwrap(), 1);
+        assert_eq!(store.add(&path, vec![point("r4")]).unwrap(), 1);
+        let text = std::fs::read(&path).unwrap();
+        assert!(text.starts_with(&whole));
+        assert_eq!(Store::read(&path).unwrap().points.len(), 4);
+        std::fs::write(&path, "{}").unwrap();
+        assert!(Store::read(&path).is_err(), "whole, and no record");
+    }
+
+    #[test]
+    fn a_torn_line_is_kept_beside_and_a_broken_one_named() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("history.jsonl");
         Store::default().add(&path, vec![point("r1"), point("r2")]).unwrap();
@@ -207,8 +270,13 @@ mod tests {
         std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
         let mut torn = Store::read(&path).unwrap();
         assert_eq!(torn.points.len(), 1);
+        assert!(torn.torn().is_some_and(|line| line.starts_with("{\"record\":\"point\"")));
         torn.add(&path, vec![point("r2")]).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), whole);
+        assert_eq!(torn.torn(), None);
+        let beside = std::fs::read(dir.path().join("history.jsonl.torn")).unwrap();
+        let start = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+        assert_eq!(beside, [&whole[start..whole.len() - 9], b"\n"].concat());
         std::fs::write(&path, "{}\n").unwrap();
         let error = Store::read(&path).unwrap_err().to_string();
         assert!(error.contains("line 1") && error.contains("remove"), "{error}");

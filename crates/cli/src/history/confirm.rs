@@ -1,6 +1,7 @@
 //! A change is measured again before it is reported: a command measures both revisions in a process of
 //! its own, and what its results say is kept in the store.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -25,8 +26,14 @@ pub fn confirm(
     path: &Path,
 ) -> anyhow::Result<usize> {
     let all = history.alerts.iter().chain(&history.suspects);
-    let open: Vec<&Alert> =
-        all.filter(|alert| alert.is_open() && alert.confirmed.is_none()).collect();
+    // where one revision was measured twice there are no two to compare
+    let is_of_two = |alert: &Alert| {
+        let (before, after) = history.ends(&alert.moved[0]);
+        before.revision != after.revision
+    };
+    let is_asked =
+        |alert: &&Alert| alert.is_open() && alert.confirmed.is_none() && is_of_two(alert);
+    let open: Vec<&Alert> = all.filter(is_asked).collect();
     for alert in &open {
         let own = again(command, history, alert, path)?;
         let word = if own.is_confirmed == Some(true) { "confirmed" } else { "not confirmed" };
@@ -62,18 +69,7 @@ fn again(
     if !matches!(status.code(), Some(0 | 1)) {
         bail!("--confirm ended with {status} for {}", alert.id);
     }
-    let options = Options {
-        sources: vec![results.clone()],
-        confidence: Confidence::new(CONFIDENCE).unwrap_or_default(),
-        ..Options::default()
-    };
-    let compared = compare::compare(&options, &mut std::io::empty())
-        .with_context(|| format!("--confirm left no results in {}", results.display()))?;
-    let all: Vec<&Judgement> = compared.groups.iter().flat_map(|own| &own.judgements).collect();
-    let is_of = |own: &&&Judgement| own.variant == after.revision;
-    let Some(own) = all.iter().find(is_of).or(all.first()) else {
-        bail!("{} compares nothing", results.display());
-    };
+    let own = judged(&results, [&before.revision, &after.revision])?;
     let is_same = match own.verdict {
         Verdict::Slower { .. } => alert.is_regression,
         Verdict::Faster { .. } => !alert.is_regression,
@@ -87,4 +83,52 @@ fn again(
         first_changed: after.revision.clone(),
         is_confirmed: Some(is_same),
     })
+}
+
+/// What results say of two revisions, the later against the earlier: whichever of them the results take as their
+/// baseline.
+fn judged(results: &Path, revisions: [&str; 2]) -> anyhow::Result<Judgement> {
+    let read = |baseline: Option<String>| -> anyhow::Result<Vec<Judgement>> {
+        let options = Options {
+            sources: vec![results.to_owned()],
+            confidence: Confidence::new(CONFIDENCE).unwrap_or_default(),
+            baseline,
+            ..Options::default()
+        };
+        let compared = compare::compare(&options, &mut std::io::empty())
+            .with_context(|| format!("--confirm left no results in {}", results.display()))?;
+        Ok(compared.groups.into_iter().flat_map(|own| own.judgements).collect())
+    };
+    let all = read(None)?;
+    let names: BTreeSet<&str> =
+        all.iter().flat_map(|own| [own.baseline.as_str(), own.variant.as_str()]).collect();
+    if names.is_empty() {
+        bail!("{} compares nothing", results.display());
+    }
+    let [Some(before), Some(after)] = revisions.map(|own| named(&names, own)) else {
+        let names: Vec<&str> = names.into_iter().collect();
+        bail!(
+            "{} has results of '{}', and which of them is the revision before the change, and which after it, is not \
+             to be told; name the variants '{}' ($FWDLAB_BEFORE) and '{}' ($FWDLAB_AFTER)",
+            results.display(),
+            names.join("' and '"),
+            revisions[0],
+            revisions[1],
+        );
+    };
+    let is_it = |own: &Judgement| own.baseline == before && own.variant == after;
+    let own = match all.iter().find(|own| is_it(own)) {
+        Some(own) => Some(own.clone()),
+        None => read(Some(before.to_owned()))?.into_iter().find(is_it),
+    };
+    own.with_context(|| format!("{} does not compare {before} with {after}", results.display()))
+}
+
+/// The variant of a revision: called so, or so and a configuration (`r312205.pf`).
+fn named<'a>(names: &BTreeSet<&'a str>, revision: &str) -> Option<&'a str> {
+    let is_of = |name: &&&str| {
+        name.strip_prefix(revision).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    // the shortest is first
+    names.iter().find(is_of).copied()
 }

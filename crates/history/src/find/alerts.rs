@@ -8,6 +8,15 @@ use crate::point::Point;
 use crate::series::Series;
 use crate::store::Acknowledged;
 
+/// What changes of one alert have in common, beside their place.
+#[derive(PartialEq)]
+struct Part<'a> {
+    cause: Cause,
+    is_regression: bool,
+    /// Why somebody does not want to hear of them.
+    acknowledged: Option<&'a str>,
+}
+
 impl History {
     /// The alerts of some changes, the oldest first.
     pub(super) fn alerts_of(
@@ -25,17 +34,39 @@ impl History {
                 open.into_iter().partition(|other| self.is_together(&first, other));
             open = rest;
             moved.insert(0, first);
-            // a machine may move on the day of a change of the software: they are two causes
-            let (machine, software): (Vec<Moved>, Vec<Moved>) =
-                moved.into_iter().partition(|own| self.is_of_machine(own, options));
-            for (cause, moved) in [(Cause::Machine, machine), (Cause::Software, software)] {
-                if !moved.is_empty() {
-                    alerts.push(self.alert(cause, moved, acknowledged));
-                }
+            let own = moved.iter().map(|moved| moved.series).collect();
+            for (part, moved) in self.parts(moved, acknowledged, options) {
+                alerts.push(self.alert(part, moved, &own, acknowledged));
             }
         }
         alerts.sort_by(|a, b| self.age(&a.moved[0], &b.moved[0]));
         alerts
+    }
+
+    /// Changes at one place, apart where they say different things. A machine may move on the day of a change of the
+    /// software; what one series gains is no answer to what another loses; and what is known of one series is
+    /// not known of another.
+    fn parts<'a>(
+        &self,
+        moved: Vec<Moved>,
+        acknowledged: &'a [Acknowledged],
+        options: &Options,
+    ) -> Vec<(Part<'a>, Vec<Moved>)> {
+        let mut parts: Vec<(Part<'_>, Vec<Moved>)> = Vec::new();
+        for own in moved {
+            let is_known =
+                |ack: &&Acknowledged| ack.is_confirmed != Some(true) && self.is_of(ack, &own);
+            let part = Part {
+                cause: self.cause_of(&own, options),
+                is_regression: own.change.ratio * self.series[own.series].gain() < 0.0,
+                acknowledged: acknowledged.iter().find(is_known).map(|ack| ack.reason.as_str()),
+            };
+            match parts.iter_mut().find(|(other, _)| *other == part) {
+                Some((_, all)) => all.push(own),
+                None => parts.push((part, vec![own])),
+            }
+        }
+        parts
     }
 
     /// Whether two changes can be one: the place of one lies where the other may have been.
@@ -57,10 +88,16 @@ impl History {
         by_order.unwrap_or_else(|| a.date.cmp(&b.date))
     }
 
-    fn alert(&self, cause: Cause, moved: Vec<Moved>, acknowledged: &[Acknowledged]) -> Alert {
+    /// The alert of a part of what moved at one place: `together` is all series that did.
+    fn alert(
+        &self,
+        part: Part<'_>,
+        moved: Vec<Moved>,
+        together: &BTreeSet<usize>,
+        acknowledged: &[Acknowledged],
+    ) -> Alert {
         let first = &moved[0];
         let (before, after) = self.ends(first);
-        let own: BTreeSet<usize> = moved.iter().map(|m| m.series).collect();
         let spans = |(index, series): (usize, &Series)| {
             let at = |p: &Point, other: &Point, wanted: Ordering| {
                 self.order((index, p), (first.series, other)) == Some(wanted)
@@ -69,21 +106,17 @@ impl History {
                 && series.points.iter().any(|p| at(p, before, Ordering::Greater))
         };
         let all = self.series.iter().enumerate();
-        let unmoved = all.filter(|(i, series)| !own.contains(i) && spans((*i, series)));
+        let unmoved = all.filter(|(i, series)| !together.contains(i) && spans((*i, series)));
         let key = &self.series[first.series].key;
-        let said = |is_confirmed: bool| {
-            let is_it = |ack: &&Acknowledged| {
-                (ack.is_confirmed == Some(true)) == is_confirmed
-                    && moved.iter().any(|own| self.is_of(ack, own))
-            };
-            acknowledged.iter().find(is_it).map(|ack| ack.reason.clone())
+        let is_confirmed = |ack: &&Acknowledged| {
+            ack.is_confirmed == Some(true) && moved.iter().any(|own| self.is_of(ack, own))
         };
         Alert {
             id: id(&key.name(), &after.revision),
-            cause,
-            is_regression: (first.change.ratio > 0.0) == key.is_lower_better(),
-            acknowledged: said(false),
-            confirmed: said(true),
+            cause: part.cause,
+            is_regression: part.is_regression,
+            acknowledged: part.acknowledged.map(str::to_owned),
+            confirmed: acknowledged.iter().find(is_confirmed).map(|ack| ack.reason.clone()),
             unmoved: unmoved.map(|(index, _)| index).collect(),
             moved,
         }

@@ -4,45 +4,60 @@ use std::cmp::Ordering;
 
 use fwdlab_stats::change;
 
-use super::found::{History, Moved, Options};
+use super::found::{Cause, History, Moved, Options};
 use crate::series::Series;
 
 /// The p at which a control is taken to have moved. The place is given, so nothing was searched for.
 const ALPHA: f64 = 0.005;
 /// The share of a change that its control has to show for the machine to be what moved.
 const SHARE: f64 = 0.5;
+/// The most that a series moves where its control moves by 1: a machine moves each by 0.8 to 1.2 times as much.
+const MOST: f64 = 1.2 / 0.8;
 /// Points of a control on either side that are looked at: those near say most of that day.
 const NEAR: usize = 15;
 
 impl History {
-    /// Whether a change is the machine's: of a control itself, of one revision that was measured twice, or shown
-    /// by a control of the same machine, the same way and at least by half.
-    pub(super) fn is_of_machine(&self, moved: &Moved, options: &Options) -> bool {
+    /// Whose a change is. It is the machine's when it is of a control itself, of one revision that was measured twice,
+    /// or shown by a control of the same machine, the same way and at least by half; in part when it is clearly
+    /// larger than that control and a machine explain.
+    pub(super) fn cause_of(&self, moved: &Moved, options: &Options) -> Cause {
         let (before, after) = self.ends(moved);
         if let (Some(a), Some(b)) = (before.read_revision(), after.read_revision())
             && a.is_same(&b)
         {
-            return true;
+            return Cause::Machine;
         }
-        let Some(control) = options.control.as_deref() else { return false };
+        let Some(control) = options.control.as_deref() else { return Cause::Software };
         let is_control = |series: &Series| series.key.name().contains(control);
         let own = &self.series[moved.series];
         if is_control(own) {
-            return true;
+            return Cause::Machine;
         }
         let controls: Vec<usize> = (0..self.series.len())
             .filter(|&i| {
                 is_control(&self.series[i]) && self.series[i].key.machine == own.key.machine
             })
             .collect();
-        let size = moved.change.ratio.ln_1p() * own.gain();
+        // sizes are logarithms, positive the way that the series moved
+        let way = (moved.change.ratio * own.gain()).signum();
+        let size = |series: &Series, ratio: f64| ratio.ln_1p() * series.gain() * way;
+        let ends = [moved.change.low, moved.change.high].map(|ratio| size(own, ratio));
+        let least = ends[0].min(ends[1]);
         let alpha = ALPHA / controls.len().max(1) as f64;
-        controls.into_iter().any(|control| {
-            self.step_of(control, moved, options).is_some_and(|step| {
-                let its = step.ratio.ln_1p() * self.series[control].gain();
-                step.p <= alpha && its * size.signum() >= SHARE * size.abs()
-            })
-        })
+        let explained = controls.into_iter().filter_map(|control| {
+            let step = self.step_of(control, moved, options)?;
+            let series = &self.series[control];
+            let is_shown = size(series, step.ratio) >= SHARE * size(own, moved.change.ratio);
+            let most = size(series, step.low).max(size(series, step.high)) * MOST;
+            let cause = if least > most { Cause::Both } else { Cause::Machine };
+            (step.p <= alpha && is_shown).then_some(cause)
+        });
+        let explained: Vec<Cause> = explained.collect();
+        match explained.first() {
+            None => Cause::Software,
+            Some(_) if explained.contains(&Cause::Machine) => Cause::Machine,
+            Some(_) => Cause::Both,
+        }
     }
 
     /// How a control moved where `moved` did: its points between the changes before and after that one.

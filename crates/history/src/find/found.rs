@@ -37,9 +37,11 @@ pub enum Cause {
     Software,
     /// The machine or the lab: the control moved as much, or one revision was measured twice.
     Machine,
+    /// The machine at least in part: the control moved too, and clearly less than a machine would explain.
+    Both,
 }
 
-/// Changes of one cause: series that moved at the same revision.
+/// Changes of one cause: series that moved at the same revision, all for the better or all for the worse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alert {
     /// Stable name: of the place and the series that moved most clearly.
@@ -50,7 +52,7 @@ pub struct Alert {
     pub moved: Vec<Moved>,
     /// Series that have points on both sides and did not move.
     pub unmoved: Vec<usize>,
-    /// Whether the clearest change is for the worse.
+    /// Whether its changes are for the worse.
     pub is_regression: bool,
     /// Why somebody does not want to hear of it any more.
     pub acknowledged: Option<String>,

@@ -54,6 +54,20 @@ fn a_machine_and_the_software_that_move_on_one_day_are_two_alerts() {
     assert!(found.contains(&(Cause::Software, vec!["pf".into()])), "{found:?}");
 }
 
+/// By 1.8 times what the control shows: the machine moves each by 0.8 to 1.2 times as much.
+#[test]
+fn more_than_a_machine_explains_stays_open() {
+    let found = causes(&[
+        points("atom", "forwarding", &step(30, 15, 0.928)),
+        points("atom", "nat", &step(30, 15, 0.958)),
+        points("atom", CONTROL, &step(30, 15, 0.96)),
+    ]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.contains(&(Cause::Both, vec!["forwarding".into()])), "{found:?}");
+    let of_machine = found.iter().find(|(cause, _)| *cause == Cause::Machine);
+    assert_eq!(of_machine.map(|(_, names)| names.len()), Some(2), "{found:?}");
+}
+
 /// A control whose points are too few for a change of their own still says what the machine did.
 #[test]
 fn a_control_that_was_measured_now_and_then_explains_a_change() {

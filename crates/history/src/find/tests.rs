@@ -133,3 +133,58 @@ fn an_acknowledgement_between_hashes_covers_no_other_change() {
     let open: Vec<bool> = history.alerts.iter().map(Alert::is_open).collect();
     assert_eq!(open, [false, true]);
 }
+
+/// Names of the moved series of each alert, and whether it is for the worse.
+fn ways(history: &History) -> Vec<(Vec<String>, bool)> {
+    let name = |moved: &Moved| {
+        let key = &history.series[moved.series].key;
+        format!("{} {}", key.machine, key.configuration)
+    };
+    let of = |alert: &Alert| (alert.moved.iter().map(name).collect(), alert.is_regression);
+    history.alerts.iter().map(of).collect()
+}
+
+/// The sign of the clearest series decided for all.
+#[test]
+fn a_clearer_improvement_does_not_hide_a_regression() {
+    for (one, other) in [(("atom", 0.97), ("atom", 1.04)), (("xeon", 0.8), ("atom", 1.199))] {
+        let parts = [
+            points(one.0, "forwarding", &step(30, 15, one.1)),
+            points(other.0, "nat", &step(30, 15, other.1)),
+        ];
+        let history = find(all(&parts), &[], &Options::default());
+        let found = ways(&history);
+        assert!(found.contains(&(vec![format!("{} forwarding", one.0)], true)), "{found:?}");
+        assert!(found.contains(&(vec![format!("{} nat", other.0)], false)), "{found:?}");
+        assert!(history.alerts.iter().all(|alert| alert.unmoved.is_empty()), "both moved");
+        let table = crate::render::markdown(&history);
+        let states = ["| regression |", "| improvement |"].map(|own| table.matches(own).count());
+        assert_eq!(states, [1, 1], "{table}");
+        let page = crate::render::html(&history, std::path::Path::new("")).unwrap();
+        assert!(page.contains("1 regression still open"), "{page}");
+    }
+}
+
+#[test]
+fn an_acknowledgement_is_of_the_series_that_it_names() {
+    let ack = Acknowledged {
+        id: "x".into(),
+        reason: "known".into(),
+        series: vec!["atom pf IPv4".into()],
+        last_before: "r301400".into(),
+        first_changed: "r301500".into(),
+        is_confirmed: None,
+    };
+    for machine in ["atom", "xeon"] {
+        let name = if machine == "atom" { "nat" } else { "pf" };
+        let parts =
+            [points("atom", "pf", &step(40, 15, 0.97)), points(machine, name, &step(40, 15, 0.8))];
+        let history = find(all(&parts), std::slice::from_ref(&ack), &Options::default());
+        let open = history.alerts.iter().filter(|alert| alert.is_open());
+        let open: Vec<usize> = open.map(|alert| alert.moved[0].series).collect();
+        let names: Vec<String> = open.iter().map(|&i| history.series[i].key.name()).collect();
+        assert_eq!(names, [format!("{machine} {name} IPv4")]);
+        let known = history.alerts.iter().filter(|alert| alert.acknowledged.is_some());
+        assert_eq!(known.map(|alert| alert.moved.len()).collect::<Vec<_>>(), [1]);
+    }
+}

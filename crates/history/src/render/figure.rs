@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use fwdlab_results::units::{self, RateUnit};
 use fwdlab_stats::change::Change;
 
-use super::{is_far, percent};
+use super::label;
 use crate::series::Series;
 
 const WIDTH: f64 = 900.0;
@@ -120,7 +120,6 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
     Some(out)
 }
 
-/// What stands above a change: `-3.1 %`, or `x400` where a percentage says nothing.
 /// Names as they stand below an axis, each in so many columns: where one is too long, without what all begin with up
 /// to a sign between their words, as the day of times of one day.
 fn labels(names: &[&str], columns: usize) -> Vec<String> {
@@ -147,15 +146,6 @@ fn common_start(names: &[&str]) -> usize {
     let alike = names.iter().map(with_first).min().unwrap_or(0);
     let between = first.iter().take(alike).rposition(|sign| !sign.is_ascii_alphanumeric());
     between.map_or(0, |at| at + 1)
-}
-
-fn label(ratio: f64) -> String {
-    let times = 1.0 + ratio;
-    match is_far(ratio) {
-        true if times > 1.0 => format!("x{times:.0}"),
-        true => format!("x{times:.4}"),
-        false => percent(ratio),
-    }
 }
 
 /// Round values between two, some five of them.

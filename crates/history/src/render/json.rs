@@ -107,7 +107,11 @@ fn alert(history: &History, own: &Alert) -> Value {
         "id": own.id,
         "first_changed": after.revision,
         "last_before": before.revision,
-        "cause": match own.cause { Cause::Software => "software", Cause::Machine => "machine or lab" },
+        "cause": match own.cause {
+            Cause::Software => "software",
+            Cause::Machine => "machine or lab",
+            Cause::Both => "machine or lab in part",
+        },
         "regression": own.is_regression,
         "state": state(own),
         "reason": own.acknowledged,

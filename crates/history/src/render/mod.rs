@@ -24,6 +24,20 @@ fn is_far(ratio: f64) -> bool {
     fwdlab_stats::Effect::from_ratio(1.0 + ratio).is_far()
 }
 
+/// A change in a word: `-3.1 %`, or `x400` and `x0.0025` where a percentage says nothing.
+fn label(ratio: f64) -> String {
+    let times = 1.0 + ratio;
+    match is_far(ratio) {
+        true if times > 1.0 => format!("x{times:.0}"),
+        true => {
+            // two digits
+            let places = (1.0 - times.max(1e-9).log10().floor()) as usize;
+            format!("x{times:.places$}")
+        }
+        false => percent(ratio),
+    }
+}
+
 /// The interval of a change in words: `-3.1 % (-3.6 to -2.6)`; what is more than ten times as much or as
 /// little from where to where it went: `from 10.0 us to 4.00 ms`.
 fn size(history: &History, moved: &Moved) -> String {
@@ -74,6 +88,21 @@ mod tests {
         assert!(page.contains("4.02 ms") && page.contains("recovery time"), "{page}");
         let [(_, figure), _] = readme(&history).try_into().unwrap();
         assert!(figure.contains(">x40") && figure.contains("class=\"w\""), "{figure}");
+    }
+
+    /// It was x40 one way and -97.5 % the other.
+    #[test]
+    fn what_is_next_to_nothing_now_is_a_ratio_too() {
+        let history = moved("recovery", "s", [4e-3, 1e-4]);
+        let said = text(&history);
+        assert!(said.contains(" x0.025  recovery") && !said.contains("97.5 %"), "{said}");
+        let [(_, figure), _] = readme(&history).try_into().unwrap();
+        assert!(figure.contains(">x0.025<"), "{figure}");
+        assert_eq!(
+            [1.34e-5, 0.0042, 12.3].map(|times| label(times - 1.0)),
+            ["x0.000013", "x0.0042", "x12"]
+        );
+        assert_eq!(label(-0.05), "-5.0 %");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{is_far, percent, place, size};
+use super::{label, place, size};
 use crate::find::{Alert, Cause, History};
 use crate::series::Series;
 use fwdlab_results::units;
@@ -83,6 +83,7 @@ fn heading(history: &History, alert: &Alert) -> String {
     let cause = match alert.cause {
         Cause::Software => "",
         Cause::Machine => "; the machine or the lab, not the software",
+        Cause::Both => "; the machine or the lab at least in part, more than the control shows",
     };
     let state = match (&alert.acknowledged, alert.is_closed()) {
         (_, true) => "; taken back since".to_owned(),
@@ -104,10 +105,7 @@ fn last(series: &Series) -> String {
 /// The last median over the first.
 fn overall(series: &Series) -> String {
     match (series.points.first(), series.points.last()) {
-        (Some(first), Some(last)) => match last.median() / first.median() {
-            times if times > 1.0 && is_far(times - 1.0) => format!("x{times:.0}"),
-            times => percent(times - 1.0),
-        },
+        (Some(first), Some(last)) => label(last.median() / first.median() - 1.0),
         _ => String::new(),
     }
 }
