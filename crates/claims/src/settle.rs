@@ -159,7 +159,7 @@ fn astray(measured: &Measured, set: &BTreeMap<String, String>) -> Option<String>
             (!measured.ledger.allows(strays, 0)).then(|| {
                 format!(
                     "{strays} of {received} frames to the {to} left on the side of the {from} and came back to \
-                     their senders: check the routes to the {to}{}, each of which needs one in [routes] static with \
+                     their senders: check the routes to the {to}{}, each of which needs one as long as any other in [routes] static with \
                      a gateway near them, or with \"port {port}\"{of_files}",
                     suspects(set)
                 )
