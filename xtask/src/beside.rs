@@ -1,5 +1,7 @@
 //! What runs beside the lints and tests: all that builds in a folder of its own.
 
+use crate::deadline::Deadline;
+use crate::programs::HUNG;
 use crate::steps::{Tally, cargo, heading, tests};
 use anyhow::{Context, Result};
 use std::fs::{self, File};
@@ -19,10 +21,11 @@ pub(super) struct Beside {
     child: Child,
     tally: PathBuf,
     log: PathBuf,
+    deadline: Option<Deadline>,
 }
 
 impl Beside {
-    pub(super) fn start(root: &Path, inputs: &Inputs) -> Result<Self> {
+    pub(super) fn start(root: &Path, inputs: &Inputs, deadline: Option<Deadline>) -> Result<Self> {
         let place = root.join("target");
         let (tally, log) = (place.join("beside.json"), place.join("beside.log"));
         fs::create_dir_all(&place)?;
@@ -31,7 +34,14 @@ impl Beside {
         }
         let output = File::create(&log).with_context(|| format!("cannot write {log:?}"))?;
         // The tests come first: some of them wait for each other.
-        let mut command = Command::new("nice");
+        let mut command = match deadline {
+            None => Command::new("nice"),
+            Some(end) => {
+                let mut command = Command::new("timeout");
+                command.args(["--kill-after=5", &end.left().as_secs().to_string(), "nice"]);
+                command
+            }
+        };
         command
             .args(["-n", "5"])
             .arg(std::env::current_exe()?)
@@ -42,16 +52,23 @@ impl Beside {
             .stderr(output.try_clone()?)
             .stdout(output);
         let child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
-        Ok(Self { child, tally, log })
+        Ok(Self { child, tally, log, deadline })
     }
 
-    /// Waits, shows what it said, and returns what came of it.
+    /// Waits, shows what it said, and returns what came of it: of the steps that found time.
     pub(super) fn finish(mut self) -> Result<Tally> {
         let status = self.child.wait()?;
         print!("{}", String::from_utf8_lossy(&fs::read(&self.log)?));
         let text = fs::read_to_string(&self.tally)
             .with_context(|| format!("what runs beside the tests ended with {status}"))?;
-        serde_json::from_str(&text).with_context(|| format!("cannot read {:?}", self.tally))
+        let mut tally: Tally =
+            serde_json::from_str(&text).with_context(|| format!("cannot read {:?}", self.tally))?;
+        if let Some(end) = self.deadline.filter(|_| status.code() == Some(HUNG)) {
+            let what = format!("the rest of what runs beside the tests: {}", end.reason());
+            println!("SKIPPED {what}");
+            tally.skip(&what);
+        }
+        Ok(tally)
     }
 }
 
@@ -65,17 +82,27 @@ impl Drop for Beside {
 /// Runs it here and writes what came of it.
 pub(super) fn run(root: &Path, inputs: &Inputs, file: &Path) -> Result<bool> {
     let mut tally = Tally::default();
+    let save = |tally: &Tally| {
+        // Whole or not at all: the next step may be cut off.
+        let part = file.with_extension("part");
+        fs::write(&part, serde_json::to_vec(tally)?)
+            .and_then(|()| fs::rename(&part, file))
+            .with_context(|| format!("cannot write {}", file.display()))
+    };
+    save(&tally)?;
     heading("cost of a frame with and without link-time optimisation");
     match crate::cost::obstacle() {
         Some(reason) => tally.skip(&format!("cost: {reason}")),
         None if crate::cost::check()? => tally.passed += 1,
         None => tally.broken_steps.push("cost".to_owned()),
     }
+    save(&tally)?;
     heading("README");
     for fault in crate::readme::faults(root)? {
         println!("{fault}");
         tally.broken_steps.push(fault);
     }
+    save(&tally)?;
     let readers = ["fwdlab-fib", "--lib", "loom"];
     let queue = ["fwdlab-port", "--test", "loom_ring"];
     for model in [&readers[..], &queue[..]] {
@@ -89,11 +116,12 @@ pub(super) fn run(root: &Path, inputs: &Inputs, file: &Path) -> Result<bool> {
         models.arg("-p").args(model).args(["--", "--show-output"]);
         tests(&mut tally, "models of lock-free code", models.env("RUSTFLAGS", "--cfg loom"))?;
     }
+    save(&tally)?;
     heading("calibration");
     tally.hold("calibration", crate::calibrate::run(root, &crate::calibrate::Args::quick())?);
+    save(&tally)?;
     fuzz(&mut tally, root, inputs)?;
-    fs::write(file, serde_json::to_vec(&tally)?)
-        .with_context(|| format!("cannot write {}", file.display()))?;
+    save(&tally)?;
     Ok(true)
 }
 

@@ -9,6 +9,7 @@ mod calibrate;
 mod campaigns;
 mod circles;
 mod cost;
+mod deadline;
 mod fuzz;
 mod history;
 mod layers;

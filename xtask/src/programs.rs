@@ -1,6 +1,7 @@
 //! Test programs, as many at a time as there are processors: those that wait for a guest or a host
 //! leave theirs to others.
 
+use crate::deadline::{self, Deadline};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,13 @@ impl Program {
     pub(super) fn of(name: &str, file: PathBuf, folder: PathBuf) -> Self {
         Self { name: name.to_owned(), file, folder }
     }
+}
+
+/// What became of a program.
+pub(super) enum Outcome {
+    Ended(Ended),
+    /// It was not started before the deadline, or stopped by it.
+    NoTime(Program),
 }
 
 /// How a program ended.
@@ -99,13 +107,17 @@ fn program(root: &Path, artifact: Artifact) -> Option<Program> {
     Some(Program { name, file, folder })
 }
 
-/// Runs the programs, `jobs` at a time, each prepared by `prepare`; `ended` hears of each in turn.
+/// Runs the programs, `jobs` at a time, each prepared by `prepare`; `ended` hears of each in turn. Where
+/// little time is left the short ones come first.
 pub(super) fn run(
-    programs: Vec<Program>,
-    jobs: usize,
+    mut programs: Vec<Program>,
+    (jobs, deadline): (usize, Option<Deadline>),
     prepare: impl Fn(&mut Command) + Sync,
-    mut ended: impl FnMut(Ended),
+    mut ended: impl FnMut(Outcome),
 ) -> Result<()> {
+    if deadline.is_some_and(Deadline::is_tight) {
+        programs.reverse();
+    }
     let waiting = Mutex::new(programs.into_iter());
     let next = || waiting.lock().ok()?.next();
     let (sender, receiver) = mpsc::channel();
@@ -115,7 +127,7 @@ pub(super) fn run(
             scope.spawn(|| {
                 let sender = sender;
                 while let Some(program) = next() {
-                    if sender.send(run_one(program, &prepare)).is_err() {
+                    if sender.send(run_one(program, deadline, &prepare)).is_err() {
                         break;
                     }
                 }
@@ -140,11 +152,23 @@ fn within(seconds: u32, program: &Path) -> Command {
     command
 }
 
-fn run_one(program: Program, prepare: &impl Fn(&mut Command)) -> Result<Ended> {
+fn run_one(
+    program: Program,
+    deadline: Option<Deadline>,
+    prepare: &impl Fn(&mut Command),
+) -> Result<Outcome> {
+    let seconds = deadline::seconds(deadline, PATIENCE);
+    if seconds == 0 {
+        return Ok(Outcome::NoTime(program));
+    }
     println!("running {}", program.name);
     let begin = Instant::now();
-    let output = output(&program, prepare)?;
-    Ok(Ended { program, output, took: begin.elapsed() })
+    let output = output(&program, seconds, prepare)?;
+    let took = begin.elapsed();
+    if seconds < PATIENCE && output.status.code() == Some(HUNG) {
+        return Ok(Outcome::NoTime(program));
+    }
+    Ok(Outcome::Ended(Ended { program, output, took }))
 }
 
 /// Runs one test of a program.
@@ -153,14 +177,14 @@ pub(super) fn alone(
     test: &str,
     prepare: &impl Fn(&mut Command),
 ) -> Result<Output> {
-    output(program, |command: &mut Command| {
+    output(program, PATIENCE, |command: &mut Command| {
         command.args(["--exact", test]);
         prepare(command);
     })
 }
 
-fn output(program: &Program, prepare: impl Fn(&mut Command)) -> Result<Output> {
-    let mut command = within(PATIENCE, &program.file);
+fn output(program: &Program, seconds: u32, prepare: impl Fn(&mut Command)) -> Result<Output> {
+    let mut command = within(seconds, &program.file);
     command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
     command.stdin(Stdio::null());
     prepare(&mut command);
@@ -211,10 +235,28 @@ mod tests {
         };
         let mut ends = Vec::new();
         let programs = vec![program("true"), program("false"), program("true")];
-        run(programs, 2, |_| {}, |end| ends.push((end.program.name, end.output.status.success())))
-            .unwrap();
+        let hear = |outcome| match outcome {
+            Outcome::Ended(end) => ends.push((end.program.name, end.output.status.success())),
+            Outcome::NoTime(program) => panic!("{} did not run", program.name),
+        };
+        run(programs, (2, None), |_| {}, hear).unwrap();
         ends.sort();
         let expected = [("false", false), ("true", true), ("true", true)];
         assert_eq!(ends, expected.map(|(name, good)| (name.to_owned(), good)));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_finds_no_time_is_told_apart_from_what_hangs() {
+        let program = |name: &str| Program::of(name, PathBuf::from(name), std::env::temp_dir());
+        let end = Deadline::in_minutes(1);
+        let outcome = run_one(program("true"), Some(end), &|_| {}).unwrap();
+        assert!(matches!(outcome, Outcome::NoTime(program) if program.name == "true"));
+        // Half a second before the end of a longer one: it is stopped.
+        let sleep = |command: &mut Command| {
+            command.arg("600");
+        };
+        let outcome = run_one(program("sleep"), Some(Deadline::with_left(1)), &sleep).unwrap();
+        assert!(matches!(outcome, Outcome::NoTime(program) if program.name == "sleep"));
     }
 }

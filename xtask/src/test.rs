@@ -9,7 +9,8 @@
 
 use crate::again::Failures;
 use crate::beside::{self, Beside};
-use crate::programs::{self, Ended, Program};
+use crate::deadline::{self, Deadline};
+use crate::programs::{self, Ended, Outcome, Program};
 use crate::steps::{Listener, Tally, cargo, heading, report, step, tests};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,9 @@ pub struct Args {
     /// without it they are the same each time, so that what passed passes again
     #[arg(long)]
     fresh: bool,
+    /// End within so many minutes: what finds no time then is SKIPPED, and counted as such
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    minutes: Option<u32>,
     /// Run only what goes beside the tests, and write what came of it to this file
     #[arg(long, hide = true)]
     beside: Option<PathBuf>,
@@ -40,6 +44,9 @@ impl Args {
     }
 }
 
+/// Seconds that the examples in documents need.
+const FOR_DOCUMENTS: u32 = 120;
+
 /// Where drawn cases begin without `--fresh`.
 const SEED: u32 = 1;
 
@@ -50,9 +57,10 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     }
     let mut tally = Tally::default();
     let before = checkout(root);
+    let deadline = arguments.minutes.map(Deadline::in_minutes);
     let failures;
     if arguments.only_tests {
-        failures = all(&mut tally, root, arguments)?;
+        failures = all(&mut tally, root, arguments, deadline)?;
     } else {
         step(&mut tally, "format", cargo(&["fmt", "--all", "--check"]))?;
         heading("layers");
@@ -60,12 +68,12 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         let mut supply = Command::new(std::env::current_exe()?);
         supply.arg("supply");
         tests(&mut tally, "licences, bans, sources and advisories", &mut supply)?;
-        let beside = Beside::start(root, &arguments.inputs())?;
+        let beside = Beside::start(root, &arguments.inputs(), deadline)?;
         let lints = ["clippy", "--workspace", "--all-targets", "--all-features", "--quiet"];
         let mut lints = cargo(&lints);
         lints.args(["--", "-D", "warnings"]);
         step(&mut tally, "lints", lints)?;
-        failures = all(&mut tally, root, arguments)?;
+        failures = all(&mut tally, root, arguments, deadline)?;
         tally.add(beside.finish()?);
     }
     failures.judge(&mut tally, |command| shown(command, root, arguments))?;
@@ -80,7 +88,12 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
 
 /// The workspace's tests: programs first, several at a time, then the examples in documents. Returns the
 /// tests that failed, which are not judged yet.
-fn all(tally: &mut Tally, root: &Path, arguments: &Args) -> Result<Failures> {
+fn all(
+    tally: &mut Tally,
+    root: &Path,
+    arguments: &Args,
+    deadline: Option<Deadline>,
+) -> Result<Failures> {
     heading("tests");
     let mut failures = Failures::default();
     let whole = ["test", "--workspace", "--all-features"];
@@ -93,7 +106,16 @@ fn all(tally: &mut Tally, root: &Path, arguments: &Args) -> Result<Failures> {
         shown(command, root, arguments);
         command.stderr(Stdio::piped());
     };
-    programs::run(built, jobs, show, |end| {
+    let no_time = |tally: &mut Tally, what: &str| {
+        let reason = deadline.map(Deadline::reason).unwrap_or_default();
+        println!("SKIPPED {what}: {reason}");
+        tally.skip(&format!("{what}: {reason}"));
+    };
+    programs::run(built, (jobs, deadline), show, |outcome| {
+        let end = match outcome {
+            Outcome::Ended(end) => end,
+            Outcome::NoTime(program) => return no_time(tally, &program.name),
+        };
         let Ended { program, output, took } = &end;
         print!("{}", String::from_utf8_lossy(&output.stderr));
         let mut listener = Listener::default();
@@ -110,6 +132,10 @@ fn all(tally: &mut Tally, root: &Path, arguments: &Args) -> Result<Failures> {
             tally.hold(&end.program.name, end.output.status.success());
         }
     })?;
+    if deadline::seconds(deadline, FOR_DOCUMENTS) < FOR_DOCUMENTS {
+        no_time(tally, "examples in documents");
+        return Ok(failures);
+    }
     let mut documents = cargo(&whole);
     documents.args(["--no-fail-fast", "--doc", "--", "--show-output"]);
     prepare(&mut documents, root, arguments);
