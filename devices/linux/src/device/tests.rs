@@ -534,6 +534,10 @@ fn processors_that_share_the_frames_count_them_unless_others_do_too() {
     );
     // Frames of others, and frames that others took.
     assert!(queues(&change(&[(1, 300), (2, 900)]), 6).is_err());
+    // A backlog had no room for half of them: no processor took those.
+    let full =
+        Change { drops: [("port0.rx_dropped".to_owned(), 500)].into(), ..change(&[(1, 500)]) };
+    assert_eq!(named(queues(&full, 6).expect("they agree")), [("cpu1".to_owned(), 500)]);
     assert!(queues(&change(&[(0, 700), (1, 300)]), 2).is_err());
 }
 
