@@ -146,9 +146,23 @@ pub(crate) fn load_lanes<W: Width, C: Count, const N: usize>(
         // SAFETY: types that claim AVX-512 are only chosen on processors with it.
         return unsafe { x86::gather::<W, N>(cells, addrs) };
     }
-    let codes = lanes::map(addrs, |addr| W::load(&cells[(addr >> shift::<N>()) as usize]).into());
-    let bits = codes.iter().rev().fold(0, |bits, &code| bits << 1 | u16::from(code >= W::MAX));
-    (codes, bits)
+    // The lowest code that is no answer carries into this bit.
+    let carry = W::MAX.next_power_of_two();
+    let mut carried = 0;
+    let codes = lanes::map(addrs, |addr| {
+        let code = W::load(&cells[(addr >> shift::<N>()) as usize]).into();
+        carried |= code + (carry - W::MAX);
+        code
+    });
+    // A bit for each costs as much as all the rest: most groups need none.
+    (codes, if carried & carry == 0 { 0 } else { no_answers::<W>(&codes) })
+}
+
+/// A bit for each code that is no answer.
+#[cold]
+#[inline(never)]
+fn no_answers<W: Width>(codes: &[u32; LANES]) -> u16 {
+    codes.iter().rev().fold(0, |bits, &code| bits << 1 | u16::from(code >= W::MAX))
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -133,7 +133,7 @@ impl Builder {
         let records = Records::zeroed(words)?;
         let top = Records::zeroed(RECORDS / 2)?;
         records.region().words()[ALL_ONES as usize].store(u64::MAX, Relaxed);
-        let slab = Slab::new(records.words(), FIRST_WORD);
+        let slab = Slab::tight(records.words(), FIRST_WORD);
         let tables = Arc::new(Tables { top, records, used_words: AtomicUsize::new(0) });
         Some(Self { tables, slab, uniform: Vec::new() })
     }

@@ -107,7 +107,7 @@ impl Builder {
     fn new(words: usize) -> Option<Self> {
         let records = Records::zeroed(words)?;
         let top = Records::zeroed(PAGES / 2)?;
-        let slab = Slab::new(records.words(), FIRST_WORD);
+        let slab = Slab::tight(records.words(), FIRST_WORD);
         let owned = vec![false; PAGES];
         // No routes yet.
         let entries = &top.region().halves()[..PAGES];
