@@ -6,7 +6,8 @@ use super::frame::Frame;
 /// in one array, so that whatever is done to the headers afterwards is vector arithmetic.
 ///
 /// The naive form: `for frame { for word { columns[word][frame] = frame[8 * word ..][.. 8] } }`. With
-/// wide vectors eight frames are turned at once, at five instructions a frame.
+/// wide vectors eight frames are turned at once, at five instructions a frame, with those of AVX2 four,
+/// at ten.
 ///
 /// Words are loaded little-endian: the first byte on the wire is the lowest.
 ///
@@ -38,6 +39,9 @@ const WORDS: usize = 8;
 const LENGTHS: usize = WORDS - 1;
 /// Frames that are turned at once: as many words as the widest vector has.
 const LANES: usize = 8;
+/// The same with the vectors of AVX2.
+#[cfg(target_arch = "x86_64")]
+const FOUR: usize = 4;
 /// What stands for a frame with less room than a cache line: no EtherType is zero.
 static NOTHING: [u8; Heads::LINE] = [0; Heads::LINE];
 
@@ -74,6 +78,10 @@ impl Heads {
         if is_x86_feature_detected!("avx512f") {
             // SAFETY: the processor has AVX-512.
             unsafe { self.load_wide(frames) };
+            return;
+        } else if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            unsafe { self.load_by_fours(frames) };
             return;
         }
         self.load_plain(frames, 0);
@@ -129,6 +137,34 @@ impl Heads {
             }
         }
         self.load_plain(rest, groups.len() * LANES);
+    }
+
+    /// Four frames at once.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn load_by_fours(&mut self, frames: &[Frame]) {
+        use std::arch::x86_64::{_mm256_loadu_si256, _mm256_storeu_si256};
+        let (groups, rest) = frames.as_chunks::<FOUR>();
+        for (group, frames) in groups.iter().enumerate() {
+            let at = group * FOUR;
+            for half in 0..2 {
+                let first = half * FOUR;
+                // SAFETY: of the 64 bytes of a line 32 are loaded, from 0 or 32 on.
+                let row = |lane: usize| unsafe {
+                    _mm256_loadu_si256(line(&frames[lane])[8 * first..].as_ptr().cast())
+                };
+                let turned = transpose_four([row(0), row(1), row(2), row(3)]);
+                for i in 0..FOUR.min(LENGTHS - first) {
+                    let place = self.columns[first + i][at..at + FOUR].as_mut_ptr();
+                    // SAFETY: `place` has room for the four words that are stored.
+                    unsafe { _mm256_storeu_si256(place.cast(), turned[i]) };
+                }
+            }
+            for (lane, frame) in frames.iter().enumerate() {
+                self.columns[LENGTHS][at + lane] = frame.len() as u64;
+            }
+        }
+        self.load_plain(rest, groups.len() * FOUR);
     }
 }
 
@@ -186,6 +222,29 @@ fn transpose(
     [zero, one, two, three, four, five, six, seven]
 }
 
+/// Four rows to columns: pairs of rows are interleaved word by word, then their halves sorted.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn transpose_four(
+    [a, b, c, d]: [std::arch::x86_64::__m256i; FOUR],
+) -> [std::arch::x86_64::__m256i; FOUR] {
+    use std::arch::x86_64::{
+        _mm256_permute2x128_si256, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
+    };
+    /// The lower halves of both; the upper ones.
+    const LOWER: i32 = 0x20;
+    const UPPER: i32 = 0x31;
+    let (even, odd) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+    let (even2, odd2) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
+    [
+        _mm256_permute2x128_si256::<LOWER>(even, even2),
+        _mm256_permute2x128_si256::<LOWER>(odd, odd2),
+        _mm256_permute2x128_si256::<UPPER>(even, even2),
+        _mm256_permute2x128_si256::<UPPER>(odd, odd2),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,6 +273,13 @@ mod tests {
             let (mut heads, mut plain) = (Heads::new(), Heads::new());
             heads.load(&batch);
             plain.load_plain(&batch, 0);
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx2") {
+                let mut fours = Heads::new();
+                // SAFETY: the processor has AVX2.
+                unsafe { fours.load_by_fours(&batch) };
+                assert_eq!(fours.columns, plain.columns, "{count} frames");
+            }
             for (column, words) in heads.columns[..LENGTHS].iter().enumerate() {
                 for (at, frame) in batch.iter().enumerate() {
                     let mut word = [0; 8];
