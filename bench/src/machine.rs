@@ -1,10 +1,15 @@
 //! What the results depend on: processor, caches, compiler, commit.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
+use anyhow::{Context, Result, bail};
 use fwdlab_fib::CacheSizes;
+
+/// What stands before the processor's name in a document.
+pub const PROCESSOR: &str = "- Processor: ";
 
 /// The last processor, which is the least used by interrupts on most machines; as it is found at the
 /// first call, before any thread is bound to a core.
@@ -34,6 +39,30 @@ pub fn processor() -> String {
     )
 }
 
+/// The text of a document that is to be written anew in parts; empty where there is none.
+///
+/// # Errors
+/// When it cannot be read, or has figures of another processor: a document names one, for all of them.
+pub fn earlier(path: Option<&Path>) -> Result<String> {
+    let Some(path) = path.filter(|path| path.exists()) else { return Ok(String::new()) };
+    let text =
+        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    of_one_processor(path, &text, &processor())?;
+    Ok(text)
+}
+
+fn of_one_processor(path: &Path, text: &str, ours: &str) -> Result<()> {
+    let theirs = text.lines().find_map(|line| line.strip_prefix(PROCESSOR));
+    if let Some(theirs) = theirs.filter(|theirs| *theirs != ours) {
+        bail!(
+            "{}: its figures are of another processor ({theirs}) than this one ({ours}): name another \
+             file with --write",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
 #[cfg(target_arch = "x86_64")]
 fn vectors() -> &'static str {
     match (is_x86_feature_detected!("avx512f"), is_x86_feature_detected!("avx2")) {
@@ -60,5 +89,20 @@ pub fn commit() -> String {
     match text.trim() {
         "" => "unknown".into(),
         commit => commit.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_two_processors_do_not_come_into_one_document() {
+        let path = Path::new("fib.md");
+        let text = format!("# Route lookup\n\n{PROCESSOR}A, AVX-512\n- Compiler: rustc\n");
+        assert!(of_one_processor(path, &text, "A, AVX-512").is_ok());
+        assert!(of_one_processor(path, "", "A, AVX2").is_ok());
+        let error = of_one_processor(path, &text, "A, AVX2").unwrap_err().to_string();
+        assert!(error.starts_with("fib.md: ") && error.contains("--write"), "{error}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use fwdlab_fib::bench::{self, BenchPlan, Figure, Mode, UpdateFigure};
@@ -24,15 +24,9 @@ impl Output {
     /// after each table.
     ///
     /// # Errors
-    /// When there is a document that cannot be read.
+    /// When there is a document that cannot be read, or that is of another processor.
     pub fn new(json: bool, plan: &BenchPlan, path: Option<PathBuf>) -> Result<Self> {
-        let document = match path.as_deref().filter(|path| path.exists()) {
-            Some(path) => {
-                let text = fs::read_to_string(path);
-                Document::parse(&text.with_context(|| format!("cannot read {}", path.display()))?)
-            }
-            None => Document::default(),
-        };
+        let document = Document::parse(&machine::earlier(path.as_deref())?);
         let effort = plan.effort;
         let method = format!(
             "{} M keys (an eighth of them in single and dependent mode), {} interleaved rounds, each \
@@ -98,16 +92,16 @@ impl Output {
 
     fn save(&self) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
-        let text = self.document.render(&self.opening());
+        let text = self.document.render(&self.opening(path));
         fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    fn opening(&self) -> String {
+    fn opening(&self, path: &Path) -> String {
         format!(
             "# Route lookup, compared\n\n\
-             Written by `cargo xtask bench fib --write docs/fib-benchmarks.md`; do not edit it. \
+             Written by `cargo xtask bench fib --write {}`; do not edit it. \
              Parts can be measured again alone with `--family`, `--tables` and `--modes`.\n\n\
-             - Processor: {}\n- Compiler: {}\n- Peers: {}\n- Method: {}\n\n\
+             {}{}\n- Compiler: {}\n- Peers: {}\n- Method: {}\n\n\
              Million lookups a second, median of the rounds; in parentheses the median over the \
              rounds of the ratio to the best peer of the same nexthop capacity, with the interval of \
              that median (sign test, at least 95 % from six rounds on): 16-bit numbers against \
@@ -119,6 +113,8 @@ impl Output {
              The summary compares single and dependent lookups by their medians. \
              Streams: 1 a random address in a random prefix of the table, 2 uniformly random \
              (IPv6: in 2000::/3), 3 2000 destinations, 4 Zipf(1.0) over 1M destinations.",
+            path.display(),
+            machine::PROCESSOR,
             machine::processor(),
             machine::compiler(),
             peers::describe(),

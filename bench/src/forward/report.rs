@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use fwdlab_fib::bench::Ratio;
@@ -56,14 +56,9 @@ impl Report {
     /// With `path` the document is read there and written after each section.
     ///
     /// # Errors
-    /// When there is a document that cannot be read.
+    /// When there is a document that cannot be read, or that is of another processor.
     pub fn new(format: Format, path: Option<PathBuf>) -> Result<Self> {
-        let mut sections = Vec::new();
-        if let Some(path) = path.as_deref().filter(|path| path.exists()) {
-            let text = fs::read_to_string(path)
-                .with_context(|| format!("cannot read {}", path.display()))?;
-            sections = parse(&text);
-        }
+        let sections = parse(&machine::earlier(path.as_deref())?);
         let heading = HEADINGS[0];
         Ok(Self { format, path, sections, heading, figures: Vec::new(), notes: Vec::new() })
     }
@@ -129,7 +124,7 @@ impl Report {
         self.sections.retain(|section| section.0 != self.heading);
         self.sections.push((self.heading.to_owned(), body.trim().to_owned()));
         let Some(path) = &self.path else { return Ok(()) };
-        fs::write(path, render(&mut self.sections))
+        fs::write(path, render(path, &mut self.sections))
             .with_context(|| format!("cannot write {}", path.display()))
     }
 }
@@ -146,22 +141,22 @@ fn parse(text: &str) -> Vec<(String, String)> {
     known.map(|(heading, body)| (heading.to_owned(), body.trim().to_owned())).collect()
 }
 
-fn render(sections: &mut [(String, String)]) -> String {
+fn render(path: &Path, sections: &mut [(String, String)]) -> String {
     let place = |heading: &str| HEADINGS.iter().position(|known| *known == heading);
     sections.sort_by_key(|section| place(&section.0));
-    let mut out = opening();
+    let mut out = opening(path);
     for (heading, body) in sections {
         let _ = write!(out, "\n## {heading}\n\n{body}\n");
     }
     out
 }
 
-fn opening() -> String {
+fn opening(path: &Path) -> String {
     format!(
         "# Forwarding, compared\n\n\
-         Written by `cargo xtask bench forward --write docs/forwarding-benchmarks.md`; do not edit \
+         Written by `cargo xtask bench forward --write {}`; do not edit \
          it. Parts can be measured again alone with `--parts` and `--only`.\n\n\
-         - Processor: {}\n- Compiler: {}\n- Peer: {}\n\n\
+         {}{}\n- Compiler: {}\n- Peer: {}\n\n\
          The router against a forwarder of our own in DPDK's manner (bursts of 32 and of 256, \
          prefetch, one bulk lookup a burst: rte_fib in every entry size with AVX-512, rte_lpm). \
          Both do what RFC 1812 and RFC 8200 \
@@ -175,6 +170,8 @@ fn opening() -> String {
          fetches and edits each header without check, lookup, queue or counter: what memory \
          allows. A full table is that of `--routes`, spread over {} gateways; up to /24 it is one \
          that 1-byte entries hold too.\n",
+        path.display(),
+        machine::PROCESSOR,
         machine::processor(),
         machine::compiler(),
         option_env!("FWDLAB_DPDK_VERSION")
