@@ -270,6 +270,10 @@ fn one_boot_that_counts_otherwise_is_no_matter_of_the_number_of_blocks() {
     );
     let (later, text) = said(&counted(500, 100));
     assert_eq!(later.word(), "inconclusive", "{text}");
+    // Just over half of them differ: two more were named, which decide nothing.
+    let (verdict, text) = said(&counted(3, 4));
+    let Verdict::Inconclusive { more_blocks } = verdict else { panic!("{verdict:?}") };
+    assert!((12..30).contains(&more_blocks) && !text.contains("both read"), "{text}");
     // Half of them: that takes many, and it is found then. Three were named.
     let (verdict, _) = said(&counted(4, 4));
     let Verdict::Inconclusive { more_blocks } = verdict else { panic!("{verdict:?}") };
