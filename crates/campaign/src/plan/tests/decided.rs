@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::plan::{Needs, UntilDecided, Wanted, own_truths, unproven};
+use crate::plan::{Earlier, Needs, UntilDecided, Wanted, own_truths, unproven};
 use crate::runner::Stopper as _;
 use fwdlab_claims::decided::{Look, Open};
 use fwdlab_device::Repeatability;
@@ -42,6 +42,27 @@ fn trials(ratios: &[f64]) -> Vec<Trial> {
         }
     }
     trials
+}
+
+/// Results with these trials.
+fn results_of(trials: Vec<Trial>) -> Results {
+    Results {
+        dir: "results/sample".into(),
+        campaign: examples::campaign(),
+        trials,
+        repeated: Vec::new(),
+        resumed: Vec::new(),
+        finished: None,
+        known: Vec::new(),
+        sequence: Vec::new(),
+        is_torn: false,
+        changed: None,
+    }
+}
+
+/// The same as what a plan of this very experiment learns from.
+fn earlier_of(results: Results) -> Earlier {
+    Earlier { results, differences: Vec::new(), is_of_other_device: false }
 }
 
 fn settled(stop: &mut UntilDecided, trials: &[Trial]) -> Option<String> {
@@ -228,20 +249,9 @@ fn the_labs_own_truths_take_their_time() {
 
 #[test]
 fn earlier_results_tell_spread_and_time() {
-    let results = Results {
-        dir: "results/sample".into(),
-        campaign: examples::campaign(),
-        trials: trials(&[1.010, 1.012, 1.008, 1.011]),
-        repeated: Vec::new(),
-        resumed: Vec::new(),
-        finished: None,
-        known: Vec::new(),
-        sequence: Vec::new(),
-        is_torn: false,
-        changed: None,
-    };
+    let results = results_of(trials(&[1.010, 1.012, 1.008, 1.011]));
     let own = experiment("blocks = 8");
-    let earlier = Earlier { results, differences: Vec::new(), is_of_other_device: false };
+    let earlier = earlier_of(results);
     let needs = Needs::of(&own, Some(&earlier), WANTED, None);
     assert!(needs.is_measured() && needs.is_time_measured);
     assert_eq!(needs.rows.len(), 1);
@@ -280,26 +290,11 @@ fn boots_are_in_the_time_of_a_plan_unless_it_was_measured() {
             let second: u64 = seconds.iter().take(at).sum();
             trial.started = Some(format!("2026-01-01T00:{:02}:{:02}Z", second / 60, second % 60));
         }
-        Results {
-            dir: "results/sample".into(),
-            campaign: examples::campaign(),
-            trials,
-            repeated: Vec::new(),
-            resumed: Vec::new(),
-            finished: None,
-            known: Vec::new(),
-            sequence: Vec::new(),
-            is_torn: false,
-            changed: None,
-        }
+        results_of(trials)
     };
     let experiment = experiment("blocks = 8");
     let plan = |earlier: Option<Results>, trial| {
-        let earlier = earlier.map(|results| Earlier {
-            results,
-            differences: Vec::new(),
-            is_of_other_device: false,
-        });
+        let earlier = earlier.map(earlier_of);
         Needs::of(&experiment, earlier.as_ref(), WANTED, None).on_device(3, trial)
     };
     let booted = plan(None, Some((20.0, "a boot")));
@@ -341,18 +336,8 @@ fn learned(there: &str, device: &str, planned: &Experiment) -> (tempfile::TempDi
         experiment_sha256: "0".repeat(64),
         ..examples::campaign()
     };
-    let results = Results {
-        dir: dir.path().to_owned(),
-        campaign,
-        trials: trials(&[1.010, 1.012, 1.008, 1.011]),
-        repeated: Vec::new(),
-        resumed: Vec::new(),
-        finished: None,
-        known: Vec::new(),
-        sequence: Vec::new(),
-        is_torn: false,
-        changed: None,
-    };
+    let results = results_of(trials(&[1.010, 1.012, 1.008, 1.011]));
+    let results = Results { dir: dir.path().to_owned(), campaign, ..results };
     (dir, Earlier::of(results, planned))
 }
 
