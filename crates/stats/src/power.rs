@@ -5,7 +5,7 @@
 //! questions move both. So the rule itself is asked, of the same campaigns for every number of blocks.
 
 use crate::comparison::Confidence;
-use crate::distribution::t_two_sided;
+use crate::distribution::t_critical;
 use crate::pairs::Pairs;
 use crate::paired::LEAST_NAMED;
 use crate::{dataset, signed_rank};
@@ -56,7 +56,7 @@ pub(crate) fn of(shown: Shown, sd: f64, blocks: usize) -> f64 {
 #[derive(Debug, Clone, Copy)]
 struct Rule {
     shown: Shown,
-    /// The level of t, where t is asked.
+    /// The least |t|, where t is asked.
     t: Option<f64>,
     /// The largest sum of ranks on the wrong side, where ranks are asked.
     ranks: Option<usize>,
@@ -66,10 +66,11 @@ impl Rule {
     fn of(shown: Shown, blocks: usize) -> Self {
         let alpha = Confidence::USUAL.alpha();
         let critical = |alpha: f64| signed_rank::critical(blocks, alpha / 2.0);
+        let least_t = |alpha: f64| t_critical(1.0 - alpha, blocks.max(2) as f64 - 1.0);
         match shown {
             Shown::Difference { questions, variants, .. } => {
                 let part = alpha / questions.max(1) as f64;
-                let t = part / variants.max(1) as f64;
+                let t = least_t(part / variants.max(1) as f64);
                 match critical(part) {
                     // Several variants have to pass both.
                     Some(ranks) => Self { shown, t: (variants > 1).then_some(t), ranks: Some(ranks) },
@@ -79,7 +80,7 @@ impl Rule {
             }
             Shown::Equivalence { .. } => {
                 let ranks = critical(alpha).and_then(|_| critical(2.0 * alpha));
-                Self { shown, t: Some(2.0 * alpha), ranks }
+                Self { shown, t: Some(least_t(2.0 * alpha)), ranks }
             }
         }
     }
@@ -100,10 +101,9 @@ impl Rule {
 
     /// Whether a centre lies outside of the interval.
     fn leaves_out(self, gains: &[f64], centre: f64) -> bool {
-        let by_t = |alpha: f64| {
-            let n = gains.len() as f64;
-            let t = (dataset::mean(gains) - centre) / (dataset::sd(gains) / n.sqrt());
-            t_two_sided(t, n - 1.0) <= alpha
+        let by_t = |least: f64| {
+            let error = dataset::sd(gains) / (gains.len() as f64).sqrt();
+            (dataset::mean(gains) - centre).abs() >= least * error
         };
         let by_ranks = |critical: usize| {
             let own: Vec<f64> = gains.iter().map(|gain| gain - centre).collect();

@@ -5,6 +5,7 @@
 //! chosen column is the one series of the file. `block` says which rows belong together in either
 //! form; `run`, `trial` and the like only number them.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use crate::{CompareError, Options};
@@ -208,6 +209,7 @@ fn whole_column(
 ) -> Result<Series, CompareError> {
     let plain = Series::plain(path, Vec::new(), options.is_lower_better);
     let mut series = Series { blocks: block.map(|_| Vec::new()), ..plain };
+    let mut seen = HashSet::new();
     for (line, row) in &table.rows {
         let cell = row.get(column).map_or("", String::as_str);
         match (cell, block) {
@@ -216,7 +218,7 @@ fn whole_column(
             (cell, _) => {
                 series.values.push(number(path, *line, cell)?);
                 let own = block.and_then(|block| row.get(block)).map_or("", String::as_str);
-                join_block(&mut series, path, *line, own)?;
+                join_block((&mut series, &mut seen), path, *line, own)?;
             }
         }
     }
@@ -230,14 +232,14 @@ fn whole_column(
 
 /// Notes the block of a series' last value, where the table has blocks: one that has none of it yet.
 fn join_block(
-    series: &mut Series,
+    (series, seen): (&mut Series, &mut HashSet<u32>),
     path: &Path,
     line: usize,
     cell: &str,
 ) -> Result<(), CompareError> {
     let Some(blocks) = &mut series.blocks else { return Ok(()) };
     let block = block_number(path, line, cell)?;
-    if blocks.contains(&block) {
+    if !seen.insert(block) {
         return Err(CompareError::Line {
             path: path.to_owned(),
             line,
@@ -259,6 +261,7 @@ fn by_variant(
 ) -> Result<Vec<Series>, CompareError> {
     let (metric, unit) = name_and_unit(&table.head[value]);
     let mut all: Vec<Series> = Vec::new();
+    let mut seen: Vec<HashSet<u32>> = Vec::new();
     for (line, row) in &table.rows {
         let cell = |column: Option<usize>| {
             column.and_then(|column| row.get(column)).map_or("", String::as_str)
@@ -272,6 +275,7 @@ fn by_variant(
                 let fresh = Series::plain(path, Vec::new(), options.is_lower_better)
                     .of_metric(metric, unit);
                 all.push(Series { name, group, blocks: keys[1].map(|_| Vec::new()), ..fresh });
+                seen.push(HashSet::new());
                 all.len() - 1
             },
         );
@@ -281,7 +285,7 @@ fn by_variant(
             continue;
         }
         all[at].values.push(number(path, *line, text)?);
-        join_block(&mut all[at], path, *line, cell(keys[1]))?;
+        join_block((&mut all[at], &mut seen[at]), path, *line, cell(keys[1]))?;
     }
     Ok(all)
 }
