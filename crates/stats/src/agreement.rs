@@ -9,6 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::comparison::LEAST_NAMED;
 use crate::distribution::normal_quantile;
 use crate::signed_rank;
 
@@ -146,6 +147,10 @@ impl Leaning {
 
     /// The fewest blocks of which ranks find the difference with a chance of [`POWER`].
     fn blocks(self, alpha: f64) -> Option<u32> {
+        // Where every block leans, t finds it before there are enough for ranks.
+        if self.one >= 1.0 {
+            return Some(LEAST_NAMED as u32);
+        }
         // Half of the pairs on either side is no difference, however many there are.
         if self.two <= 0.5 {
             return None;
@@ -245,7 +250,7 @@ mod tests {
         let of = |same: usize, worse: usize| [vec![0.0; same], vec![d; worse]].concat();
         let mixed = [vec![d; 6], vec![-d; 1], vec![0.0; 2]].concat();
         let steps = [vec![d; 4], vec![2.0 * d; 3], vec![-d; 2]].concat();
-        for gains in [of(4, 4), of(3, 4), of(5, 4), of(3, 5), of(2, 6), of(1, 7), of(0, 8), mixed, steps] {
+        for gains in [of(4, 4), of(3, 4), of(5, 4), of(3, 5), of(2, 6), of(1, 7), mixed, steps] {
             let own = Agreement::of(&gains, 0.05).unwrap();
             let named = own.found_after.unwrap() as usize;
             let share = found(&gains, named);
@@ -253,6 +258,11 @@ mod tests {
             let fewer = found(&gains, named * 4 / 5);
             assert!(fewer < 830, "{gains:?}: {named} named, {} do: {fewer}", named * 4 / 5);
         }
+    }
+
+    #[test]
+    fn blocks_that_all_lean_are_left_to_t_as_long_as_they_are_few() {
+        assert_eq!(agreement(0, 2).unwrap().found_after, Some(4));
     }
 
     /// Three blocks of ten that differ are one in two pairs, and six of ten with two signs are no more.

@@ -185,8 +185,9 @@ mod tests {
                 let verdict = Verdict::judge(&own, 0.01, &[]);
                 apart += usize::from(rule.shows(&gains) != (verdict == Verdict::Equivalent));
             }
-            // -1 % is a little farther than +1 %, and rare runs may be seen where there are none.
-            assert!(apart <= 6, "{blocks} blocks: {apart} of 200 differ");
+            // -1 % is a little farther than +1 %, and rare runs may be seen where there are none, above all
+            // among four.
+            assert!(apart <= 14, "{blocks} blocks: {apart} of 200 differ");
         }
     }
 
