@@ -16,7 +16,7 @@ use fwdlab_results::profile::{LEAST_LOAD_SHARE, Profiled, Taken, folded};
 use fwdlab_results::{Results, Trial, units};
 
 /// A profiled trial lasts at least this long, so that it holds some thousand samples.
-const LEAST_DURATION: Duration = Duration::from_secs(2);
+pub(crate) const LEAST_DURATION: Duration = Duration::from_secs(2);
 
 /// So often a profiled trial is repeated that misses the load: something else may have run.
 const ATTEMPTS: u32 = 3;

@@ -20,13 +20,16 @@ use crate::{interrupt, output};
 use probe::{Lab, Probe, Stopped};
 use repository::Repository;
 
+/// Longest experiment, and longest list of states.
+const MOST_BYTES: u64 = 16 * fwdlab_guard::MIB;
+
 /// Runs the command.
 ///
 /// # Errors
 /// When a comparison cannot be made; what was measured stays.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let path = &arguments.experiment;
-    let text = std::fs::read_to_string(path)
+    let text = fwdlab_guard::input::named_text(path, MOST_BYTES)
         .with_context(|| format!("cannot read the experiment {}", path.display()))?;
     let labs = labs(&arguments.lab)?;
     let repository = arguments.git.as_deref().map(Repository::open).transpose()?;
@@ -104,7 +107,7 @@ fn chain(
         return repository.chain(good, bad);
     }
     let all = if let Some(list) = &arguments.list {
-        let text = std::fs::read_to_string(list)
+        let text = fwdlab_guard::input::named_text(list, MOST_BYTES)
             .with_context(|| format!("cannot read the list {}", list.display()))?;
         let lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
         lines.map(str::to_owned).collect()

@@ -4,7 +4,7 @@ use crate::changes::Changes;
 use crate::experiments::Named;
 use crate::{devices, experiments, interrupt, output, run};
 use anyhow::{Context, bail};
-use fwdlab_campaign::plan::{Needs, Place, USUAL_POWER, Wanted, own_truths, unproven};
+use fwdlab_campaign::plan::{Earlier, Needs, Place, USUAL_POWER, Wanted, own_truths, unproven};
 use fwdlab_compare::Options;
 use fwdlab_experiment::{Blocks, Experiment};
 use fwdlab_figures::text_table::{Side, TextTable};
@@ -80,6 +80,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         },
         None => earlier(arguments.from.as_deref(), &experiment)?,
     };
+    let earlier = earlier.map(|results| Earlier::of(results, &experiment));
     let kind = devices::named(&experiment.device);
     let slow_word = kind.and_then(|kind| kind.slow_word());
     let truths = own_truths(&experiment, experiment.calibrate, slow_word);
@@ -99,19 +100,24 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         None => needs,
     };
     match &earlier {
-        Some(results) if needs.is_measured() => {
-            fwdlab_guard::say!("spread taken from {}", results.dir.display());
-            doubts(results);
+        Some(own) if needs.is_measured() => {
+            fwdlab_guard::say!("spread taken from {}", own.results.dir.display());
+            other_experiment(own);
+            doubts(&own.results);
         }
-        _ => {
+        own => {
             let (of, what) = match &spread {
                 Some(spread) => (spread.source, "these kernels"),
                 None => ("published runs", "this machine"),
             };
-            fwdlab_guard::say!(
-                "no earlier results with two blocks: the spread is that of {of}; --pilot 3 runs three \
-                 blocks first, to plan for {what}"
+            let lacking = own.as_ref().map_or_else(
+                || "no earlier results with two blocks".to_owned(),
+                |own| format!("nothing in {} is of two blocks of it", own.results.dir.display()),
             );
+            fwdlab_guard::say!(
+                "{lacking}: the spread is that of {of}; --pilot 3 runs three blocks first, to plan for {what}"
+            );
+            own.iter().for_each(other_experiment);
         }
     }
     let text = match arguments.format {
@@ -171,6 +177,29 @@ fn earlier(named: Option<&Path>, experiment: &Experiment) -> anyhow::Result<Opti
     }
 }
 
+/// Says what of the results is of another experiment, and what is not taken from them.
+fn other_experiment(earlier: &Earlier) {
+    const MOST: usize = 6;
+    let Earlier { results, differences, is_of_other_device } = earlier;
+    if differences.is_empty() {
+        return;
+    }
+    let mut parts: Vec<&str> = differences.iter().take(MOST).map(String::as_str).collect();
+    let more = format!("{} more", differences.len().saturating_sub(MOST));
+    if differences.len() > MOST {
+        parts.push(&more);
+    }
+    let taken = match is_of_other_device {
+        true => "nothing is taken from it",
+        false => "its times are not taken, its spread where variant and traffic have the same names",
+    };
+    fwdlab_guard::say!(
+        "warning: {} is of another experiment ({}): {taken}",
+        results.dir.display(),
+        fwdlab_guard::words::one_line(&parts.join("; "))
+    );
+}
+
 /// Says when nothing can be concluded from the results that the spread is taken from.
 fn doubts(results: &Results) {
     let options = Options { sources: vec![results.dir.clone()], ..Options::default() };
@@ -193,12 +222,13 @@ fn text(needs: &Needs) -> String {
     let least = if needs.is_time_measured { "about" } else { "at least" };
     let _ = writeln!(
         out,
-        "planned: {}{} of {}{}{}, {least} {}",
+        "planned: {}{} of {}{}{}{}, {least} {}",
         boots(needs),
         plural(needs.planned_blocks, "block"),
         plural(needs.trials_per_block, "trial"),
         truths(needs),
         each(needs),
+        profiles(needs),
         duration(needs.planned_seconds()),
     );
     let _ = writeln!(
@@ -250,6 +280,14 @@ fn each(needs: &Needs) -> String {
 fn truths(needs: &Needs) -> String {
     let all = needs.own_truths_per_block * f64::from(needs.planned_blocks);
     if all < 0.5 { String::new() } else { format!(" and {all:.0} of the lab's own truths") }
+}
+
+/// What is taken after the last block.
+fn profiles(needs: &Needs) -> String {
+    match needs.profiles {
+        0 => String::new(),
+        count => format!(", then {}", plural(count, "profile")),
+    }
 }
 
 fn needed(forecast: &Forecast, pilot_blocks: usize) -> String {

@@ -16,8 +16,7 @@ fn finished() -> &'static Path {
     static MADE: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
     MADE.get_or_init(|| {
         let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));
-        let output = lab.fwdlab(&["run", "short.toml", "-o", "out"]);
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        lab.measured(&["run", "short.toml", "-o", "out"]);
         lab.dir.keep()
     })
 }
@@ -131,6 +130,38 @@ fn fifos_and_endless_files_are_refused() {
     let output = lab.fwdlab(&["ministat", "/dev/zero"]);
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(text(&output.stderr), "ministat: /dev/zero has more than 256 MiB\n");
+}
+
+/// Of nothing but a hole, which takes the processor long to read and the disk nothing to hold.
+fn hole(path: &Path) {
+    let file = fs::File::create(path).expect("a file");
+    file.set_len(4 << 30).expect("a file system with holes");
+}
+
+/// 4 GiB were hashed, and then refused for their number.
+#[test]
+fn what_is_too_long_is_refused_before_it_is_read() {
+    let replayed = EXPERIMENT
+        .replace("frame = \"min\"\n", "capture = \"long.pcap\"\n")
+        .replace(".20:2000", ".20")
+        .replace(".100:2000", ".100");
+    let lab = Lab::new(&replayed);
+    hole(&lab.path("long.pcap"));
+    let noted = copied();
+    hole(&noted.path("out/notes.md"));
+    for (lab, arguments, name) in [
+        (&lab, &["plan", "short.toml"][..], "long.pcap"),
+        (&noted, &["report", "out"], "notes.md"),
+        (&noted, &["report", "--check", "out"], "notes.md"),
+    ] {
+        // Seconds of the processor, whatever else it does: a build for tests hashes a GiB in a minute.
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "ulimit -t 20; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_fwdlab")]);
+        let output = command.args(arguments).current_dir(lab.dir.path()).output().expect("sh");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(name) && stderr.contains("it has more than"), "{stderr}");
+    }
 }
 
 #[test]

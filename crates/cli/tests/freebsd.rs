@@ -73,6 +73,14 @@ impl Lab {
         fs::write(&file, text.replacen(from, to, 1)).expect("a writable directory");
     }
 
+    /// Has the traffic be the frames of a capture.
+    fn replay(&self) {
+        let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/capture.pcap");
+        self.edit("name = \"inet\"", &format!("name = \"inet\"\ncapture = \"{}\"", capture.display()));
+        self.edit(".20:2000", ".20");
+        self.edit(".100:2000", ".100");
+    }
+
     fn run(&self) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
         command.args(["run", "-q", "-o", "results", "short.toml"]).current_dir(self.dir.path());
@@ -529,6 +537,25 @@ fn doctor_says_what_is_cut_short() {
     assert!(!cut.contains("lacks ./"), "{cut}");
 }
 
+/// Variants through which no frame comes.
+const WITHOUT_FRAMES: &str = "[[variant]]\nname = \"a\"\nset = { \"net.inet.ip.forwarding\" = 0 }\n\
+    [[variant]]\nname = \"b\"\ncmdline = \"net.inet.ip.fw.default_to_accept=0 -v\"\n\
+    set = { ipfw = \"add 100 count ip from any to any\" }\n";
+
+/// The same trial FAILED in every block.
+#[test]
+fn a_variant_through_which_nothing_comes_is_refused_before_the_first_block() {
+    let Some(images) = images_for("a_variant_through_which_nothing_comes") else { return };
+    let lab = Lab::new(&images, "root = \"IMAGES/root.qcow2\"", WITHOUT_FRAMES);
+    let reasons = refusals(&lab);
+    let [a, b] = &reasons[..] else { panic!("{reasons:?}") };
+    for (said, words) in [(a, "net.inet.ip.forwarding"), (b, "ipfw")] {
+        assert!(said.contains("frames of traffic \"inet\" came back, and none would"), "{said}");
+        assert!(said.contains(&format!("{words}, or the routes")), "{said}");
+        assert!(points_at(&lab, said, words), "{words}: {said}");
+    }
+}
+
 #[test]
 fn a_trial_through_which_nothing_comes_names_what_is_set_and_keeps_what_was_read_back() {
     let test = "a_trial_through_which_nothing_comes";
@@ -536,13 +563,9 @@ fn a_trial_through_which_nothing_comes_names_what_is_set_and_keeps_what_was_read
     if !is_long(test) {
         return;
     }
-    let lab = Lab::new(
-        &images,
-        "root = \"IMAGES/root.qcow2\"",
-        "[[variant]]\nname = \"a\"\nset = { \"net.inet.ip.forwarding\" = 0 }\n\
-         [[variant]]\nname = \"b\"\ncmdline = \"net.inet.ip.fw.default_to_accept=0 -v\"\n\
-         set = { ipfw = \"add 100 count ip from any to any\" }\n",
-    );
+    let lab = Lab::new(&images, "root = \"IMAGES/root.qcow2\"", WITHOUT_FRAMES);
+    // Of captures no frames are tried beforehand.
+    lab.replay();
     for trial in lab.trials(&lab.run()) {
         let reason = trial.reason.as_deref().unwrap_or("it came through");
         let proof = &trial.measured.proof;
@@ -641,10 +664,7 @@ fn one_file_holds_rules_of_linux_and_of_freebsd_beside_a_capture() {
     let ipfw = if is_long("ipfw in a FreeBSD guest") { ipfw } else { "" };
     let lab = Lab::new(&images, "", &(variants + ipfw));
     // The frames of a capture, by one tester in each system.
-    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/capture.pcap");
-    lab.edit("name = \"inet\"", &format!("name = \"inet\"\ncapture = \"{}\"", capture.display()));
-    lab.edit(".20:2000", ".20");
-    lab.edit(".100:2000", ".100");
+    lab.replay();
     let output = lab.run();
     let trials = lab.trials(&output);
     assert_eq!(trials.len(), 2 + usize::from(!ipfw.is_empty()), "{}", words(&output));

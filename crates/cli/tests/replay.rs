@@ -141,8 +141,7 @@ fn journal(replay: &mut Replay<'_>) {
 #[test]
 fn no_single_edit_of_a_results_directory_passes() {
     let lab = Lab::new(EXPERIMENT);
-    let run = lab.fwdlab(&["run", "-q", "short.toml", "-o", "out"]);
-    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    lab.measured(&["run", "-q", "short.toml", "-o", "out"]);
     let out = lab.path("out");
     let check = || lab.fwdlab(&["report", "--check", "out"]);
     assert_eq!(check().status.code(), Some(0), "{}", text(&check().stdout));

@@ -13,8 +13,7 @@ use lab::{EXPERIMENT, Lab, text};
 /// A directory with a finished campaign in `lab`.
 fn finished() -> Lab {
     let lab = Lab::new(EXPERIMENT);
-    let run = lab.fwdlab(&["run", "-q", "short.toml", "-o", "lab"]);
-    assert!(run.status.success(), "{}", text(&run.stderr));
+    lab.measured(&["run", "-q", "short.toml", "-o", "lab"]);
     lab
 }
 

@@ -15,8 +15,7 @@ fn the_same_twice() -> String {
 /// The verdicts of a campaign of the same variant twice, at 99.9 %.
 fn verdicts() -> Vec<String> {
     let lab = Lab::new(&the_same_twice());
-    let run = lab.fwdlab(&["run", "short.toml", "-o", "out", "--quiet"]);
-    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    lab.measured(&["run", "short.toml", "-o", "out", "--quiet"]);
     let arguments = ["compare", "out", "--confidence", "99.9", "--format", "json"];
     let compared = lab.fwdlab(&arguments);
     assert_eq!(compared.status.code(), Some(0), "{}", text(&compared.stderr));

@@ -1,5 +1,7 @@
 //! Groups of series to judgements.
 
+use std::collections::HashMap;
+
 use fwdlab_stats::lost::{self, Lost, Side};
 use fwdlab_stats::multiple::Kind;
 use fwdlab_stats::paired::Block;
@@ -98,7 +100,8 @@ fn incomplete(group: &Arranged) -> Option<Finding> {
         group.iter().flat_map(|own| own.blocks.iter().flatten()).copied().collect();
     all.sort_unstable();
     all.dedup();
-    let lacks = |block: &&u32| group.iter().any(|own| own.of_block(**block).is_none());
+    let values: Vec<HashMap<u32, f64>> = group.iter().map(Series::by_block).collect();
+    let lacks = |block: &&u32| values.iter().any(|own| !own.contains_key(*block));
     let lacking: Vec<String> =
         all.iter().filter(lacks).map(|block| format!("block {block}")).collect();
     let kept = all.len() - lacking.len();
@@ -112,8 +115,9 @@ fn incomplete(group: &Arranged) -> Option<Finding> {
 /// The blocks that every series has, in their order, with their values in the order of the series.
 fn whole_blocks(group: &Arranged) -> Vec<(u32, Vec<f64>)> {
     let blocks = group[0].blocks.as_deref().unwrap_or_default();
+    let values: Vec<HashMap<u32, f64>> = group.iter().map(Series::by_block).collect();
     let row = |block: &u32| {
-        let row: Option<Vec<f64>> = group.iter().map(|own| own.of_block(*block)).collect();
+        let row: Option<Vec<f64>> = values.iter().map(|own| own.get(block).copied()).collect();
         Some((*block, row?))
     };
     blocks.iter().filter_map(row).collect()
@@ -122,7 +126,8 @@ fn whole_blocks(group: &Arranged) -> Vec<(u32, Vec<f64>)> {
 /// The blocks of which one of two series has a value and the other has none.
 fn lost_of([baseline, variant]: [&Series; 2], whole: &[(u32, Vec<f64>)]) -> Vec<Lost> {
     let alone = |own: &Series, other: &Series, side: Side| -> Vec<Lost> {
-        let blocks = own.blocks.iter().flatten().filter(|block| other.of_block(**block).is_none());
+        let other = other.by_block();
+        let blocks = own.blocks.iter().flatten().filter(|block| !other.contains_key(*block));
         let after = |block: &u32| whole.iter().filter(|(own, _)| own < block).count();
         blocks.map(|block| Lost { after: after(block), side }).collect()
     };

@@ -12,7 +12,7 @@ use super::problem::{Complaint, Complaints};
 use super::{Error, Load, Result, inputs};
 
 /// Largest capture file.
-const MOST_BYTES: u64 = 1 << 30;
+pub(super) const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads the key, if the traffic has it, and refuses what a capture says itself.
 pub(super) fn read(

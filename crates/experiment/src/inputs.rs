@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fwdlab_guard::digest::Sum;
 use fwdlab_guard::input;
 
-use crate::{ChurnSource, Experiment, Result, RouteSource, Schema};
+use crate::{ChurnSource, Experiment, Result, RouteSource, Schema, Traffic, capture};
 use fwdlab_results::{Error as ResultsError, Results, kept_input};
 
 /// Where a file lies that an experiment names: the copy beside the experiment of a results directory,
@@ -52,7 +52,23 @@ pub fn digest(file: &Path) -> io::Result<String> {
     Ok(sum.digits())
 }
 
+/// Longest file that a device's variants name: rules, an object.
+const MOST_OF_DEVICE: u64 = 64 * fwdlab_guard::MIB;
+
 impl Experiment {
+    /// The longest that a file may be which the experiment names, by what it is: a longer one is refused before
+    /// anything is read of it.
+    fn most_bytes(&self, named: &Path) -> u64 {
+        let is_capture = |traffic: &Traffic| {
+            traffic.capture.as_ref().is_some_and(|capture| capture.file == named)
+        };
+        match self.common_files().contains(&named) {
+            true if self.traffics.iter().any(is_capture) => capture::MOST_BYTES,
+            true => fwdlab_routes::MOST_BYTES,
+            false => MOST_OF_DEVICE,
+        }
+    }
+
     /// The names of the files of routes, updates and captures, whose bytes are part of
     /// [`Experiment::sha256`], in this order.
     pub(crate) fn common_files(&self) -> Vec<&Path> {
@@ -82,9 +98,14 @@ impl Experiment {
         let recorded = self.recorded_inputs();
         let mut noted = BTreeMap::new();
         for named in all {
-            self.check_kept(&named.to_string_lossy(), &recorded)?;
             let file = place(&self.path, named);
-            if file.symlink_metadata().is_ok_and(|about| about.is_file()) {
+            let is_there = file.symlink_metadata().is_ok_and(|about| about.is_file());
+            if is_there {
+                let opened = input::found(&file, self.most_bytes(named));
+                opened.map_err(ResultsError::io("read", &file))?;
+            }
+            self.check_kept(&named.to_string_lossy(), &recorded)?;
+            if is_there {
                 let sum = digest(&file).map_err(ResultsError::io("read", &file))?;
                 noted.insert(named.to_string_lossy().into_owned(), sum);
             }

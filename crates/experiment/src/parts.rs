@@ -185,7 +185,11 @@ fn read_traffic(
     let order = read_order(own(order), complaints)?;
     let direction = read_direction(direction, complaints)?;
     let ports = mesh::settled(ports, direction, complaints);
-    let place = TrafficPlace { field: destinations.field, destination: destinations.at, others };
+    let of_end = |own: &Found<Endpoint>| (own.field.clone(), own.at.clone());
+    let ends = sources.value.iter().zip(&destinations.value);
+    let ends = ends.map(|(source, destination)| [of_end(source), of_end(destination)]).collect();
+    let place =
+        TrafficPlace { field: destinations.field, destination: destinations.at, ends, others };
     let name = name?.value;
     let mut traffic = Traffic {
         name,
@@ -219,13 +223,13 @@ fn read_traffic(
 
 /// Sources with their destinations: one pair of one family, or a pair of IPv4 and one of IPv6.
 fn paired(
-    sources: &Found<Vec<Endpoint>>,
-    destinations: &Found<Vec<Endpoint>>,
+    sources: &Found<Vec<Found<Endpoint>>>,
+    destinations: &Found<Vec<Found<Endpoint>>>,
 ) -> Result<Vec<(Endpoint, Endpoint)>, Complaint> {
-    let pairs: Vec<_> =
-        sources.value.iter().copied().zip(destinations.value.iter().copied()).collect();
-    let families = |ends: &[Endpoint]| {
-        let titles: Vec<_> = ends.iter().map(|end| end.family().title()).collect();
+    let both = sources.value.iter().zip(&destinations.value);
+    let pairs: Vec<_> = both.map(|(from, to)| (from.value, to.value)).collect();
+    let families = |ends: &[Found<Endpoint>]| {
+        let titles: Vec<_> = ends.iter().map(|end| end.value.family().title()).collect();
         titles.join(" and ")
     };
     let of_one_family = pairs.iter().all(|(from, to)| from.family() == to.family());
@@ -254,20 +258,22 @@ fn read_ends(
     key: &'static str,
     is_captured: bool,
     complaints: &mut Complaints<'_>,
-) -> Option<Found<Vec<Endpoint>>> {
+) -> Option<Found<Vec<Found<Endpoint>>>> {
     const EXAMPLE: &str = "\"198.18.10.1-198.18.10.20:2000\"";
     let parse = if is_captured { Endpoint::parse_addresses } else { Endpoint::parse };
     let is_list = section.value(key).is_some_and(|found| found.value.as_array().is_some());
     if !is_list {
-        let found = section.required_text(key, EXAMPLE, complaints)?;
-        let value = complaints.keep(&found.at, &found.field, parse(found.value))?;
-        return Some(Found { field: found.field, at: found.at, value: vec![value] });
+        let Found { field, at, value } = section.required_text(key, EXAMPLE, complaints)?;
+        let value = complaints.keep(&at, &field, parse(value))?;
+        let only = Found { field: field.clone(), at: at.clone(), value };
+        return Some(Found { field, at, value: vec![only] });
     }
     let found = section.value(key)?;
     let mut ends = Vec::new();
     for element in section.list(key, EXAMPLE, complaints) {
-        let element = element.into_text(EXAMPLE, complaints)?;
-        ends.push(complaints.keep(&element.at, &element.field, parse(element.value))?);
+        let Found { field, at, value } = element.into_text(EXAMPLE, complaints)?;
+        let value = complaints.keep(&at, &field, parse(value))?;
+        ends.push(Found { field, at, value });
     }
     Some(Found { field: found.field, at: found.at, value: ends })
 }

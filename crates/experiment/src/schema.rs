@@ -136,6 +136,8 @@ pub struct TrafficPlace {
     pub field: String,
     /// Its bytes in the file.
     pub destination: Range<usize>,
+    /// Source and destination of each family: the key, with its place in a list, and its bytes.
+    pub(crate) ends: Vec<[(String, Range<usize>); 2]>,
     /// The other keys that it has, and their bytes.
     pub(crate) others: Vec<(String, Range<usize>)>,
 }

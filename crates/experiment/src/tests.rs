@@ -76,6 +76,43 @@ fn a_named_port_overrides_the_side_of_the_gateway() {
     assert_eq!(ports, [1, 1]);
 }
 
+/// The key, and the line that is marked, of the only problem.
+fn marked(result: Result<Experiment, Problems>) -> (String, String) {
+    let problems = result.unwrap_err();
+    let [only] = &problems.list[..] else { panic!("{problems}") };
+    let marked = &problems.text[only.at.clone()];
+    let line = problems.text.lines().nth(only.line - 1).unwrap();
+    assert!(line.contains(marked), "{line}: {marked}");
+    (only.field.clone(), marked.to_owned())
+}
+
+/// All of them pointed at the destinations, the first ones of a list.
+#[test]
+fn a_problem_of_routes_stands_at_the_addresses_or_the_route_that_is_meant() {
+    let both = "direction = \"both\"";
+    let (field, at) = marked(minimal("", both, ROUTE));
+    assert_eq!((field.as_str(), at.as_str()), ("traffic[1].source", "\"198.18.0.1:7\""));
+    let (field, at) = marked(minimal("", "", "static = [\"198.18.0.0/16 via 198.18.0.2\"]"));
+    assert_eq!((field.as_str(), at.as_str()), ("traffic[1].destination", "\"198.19.0.1:7\""));
+    let several = |second: &str| {
+        format!("static = [\n  \"198.19.0.0/16 via 198.19.0.2\", # destinations\n  {second},\n]")
+    };
+    let astray = "\"198.18.0.0/16 via 198.18.0.2 port 1\"";
+    let (field, at) = marked(minimal("", both, &several(astray)));
+    assert_eq!((field.as_str(), at.as_str()), ("routes.static[2]", astray));
+    let form = "\"198.18.0.0/16 by 198.18.0.2\"";
+    let (field, at) = marked(minimal("", both, &several(form)));
+    assert_eq!((field.as_str(), at.as_str()), ("routes.static[2]", form));
+    // Of two families the one that lacks a route.
+    let text = "title = \"t\"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+                [[traffic]]\nname = \"dual\"\nsource = [\n\"198.18.0.1:7\",\n\"[2001:2::1]:7\"]\n\
+                destination = [\n\"198.19.0.1:7\",\n\"[2001:2:0:8000::1]:7\"]\n\
+                [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n";
+    let (field, at) = marked(Experiment::parse(Path::new("dual.toml"), text, &[&Anything]));
+    let wanted = ("traffic[1].destination[2]", "\"[2001:2:0:8000::1]:7\"");
+    assert_eq!((field.as_str(), at.as_str()), wanted);
+}
+
 #[test]
 fn drops_for_want_of_a_route_can_be_wanted() {
     assert!(minimal("", "", "").is_err());

@@ -107,7 +107,11 @@ pub fn forest_in(forest: &Forest, room: Room) -> Canvas {
     };
     let class = if is_long { "strong" } else { "title" };
     canvas.text(class, Anchor::Start, at(16.0, 28.0), &title);
-    let what = format!("in per cent on a scale of ratios, with {} % interval", forest.level);
+    let units = match x.ticks(LABEL).iter().any(|(_, label)| label.starts_with('x')) {
+        true => "in per cent, far ones as factors",
+        false => "in per cent on a scale of ratios",
+    };
+    let what = format!("{units}, with {} % interval", forest.level);
     canvas.text("faint", Anchor::Start, at(16.0, 48.0), &what);
     draw_axis(&mut canvas, forest, (&x, &layout), bottom);
     for (k, row) in forest.rows.iter().enumerate() {
@@ -258,6 +262,19 @@ mod tests {
             let tame = forest_in(&plot(10.0, 14.0), room).into_document("t", "");
             assert!(!tame.contains("Arrows"), "{tame}");
         }
+    }
+
+    /// "in per cent" stood above an axis of x20 and x50.
+    #[test]
+    fn the_head_names_the_unit_of_the_axis() {
+        let drawn = |estimate: f64| {
+            let mut own = plot(0.9 * estimate, 1.1 * estimate);
+            own.rows[0].deciding = Some(Estimate { estimate, low: estimate, high: estimate });
+            forest_in(&own, Room::Page).into_document("t", "")
+        };
+        let (near, far) = (drawn(12.0), drawn(4_000.0));
+        assert!(near.contains("in per cent on a scale of ratios") && !near.contains(">x"), "{near}");
+        assert!(far.contains("in per cent, far ones as factors") && far.contains(">x"), "{far}");
     }
 
     #[test]

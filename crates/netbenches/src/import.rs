@@ -12,6 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use fwdlab_guard::input;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -34,6 +35,9 @@ pub mod published;
 use baseline::{Baseline, baseline};
 use placing::Placing;
 use provenance::{Origin, write_provenance};
+
+/// Longest file of a profile.
+const MOST_PROFILE_BYTES: u64 = 1 << 30;
 
 /// The outcome of an import.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -328,7 +332,7 @@ fn write_profiles(
         if written.get(&target).is_some_and(|had_graph| *had_graph || !is_graph) {
             continue;
         }
-        let Ok(file) = File::open(path) else { continue };
+        let Ok(file) = input::found(path, MOST_PROFILE_BYTES) else { continue };
         let read = if is_graph { Folded::from_graph(file) } else { Folded::from_stacks(file) };
         let Ok(folded) = read else { continue };
         if folded.stacks.is_empty() {

@@ -144,9 +144,10 @@ pub(super) fn files(
     claims: &Claims,
     build: Build,
 ) -> Result<BTreeMap<String, Vec<u8>>, ReportError> {
+    // Drawing takes longest: what is refused is refused before.
+    let extras = extras(results, claims, build)?;
     let charts = Charts::of(claims, results);
     let mut files = figures(claims, &charts, results, build)?;
-    let extras = extras(results, claims, build)?;
     let source = Source { claims, results, extras: &extras };
     let report = Report { sections: SECTIONS, source };
     files.insert("README.md".to_owned(), report.readme().into_bytes());
@@ -173,11 +174,12 @@ pub(super) fn extras(
     build: Build,
 ) -> Result<Extras, ReportError> {
     let dir = &results.dir;
+    let notes = Notes::read(dir, claims)?;
     let profiles = Profiles::read(dir, claims)?;
     let flames = flame::flames(claims, &profiles, build)?;
     let changes = changes(claims, &profiles);
     let drawings = Drawings::draw(claims, results, &Charts::of(claims, results))?;
-    Ok(Extras { notes: Notes::read(dir, claims)?, changes, flames, drawings })
+    Ok(Extras { notes, changes, flames, drawings })
 }
 
 /// The figures as SVG and PNG, each checked against the results.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fwdlab_guard::input;
 use serde::Deserialize;
 
 /// Where imported results come from.
@@ -17,7 +18,7 @@ pub struct Imported {
 impl Imported {
     /// Of a results directory; `None` where it was not imported, or no hardware was named.
     pub fn read(dir: &Path) -> Option<Self> {
-        let bytes = std::fs::read(dir.join("import.json")).ok()?;
+        let bytes = input::bytes(&dir.join("import.json"), crate::MOST_TEXT_BYTES).ok()?;
         let own: Self = serde_json::from_slice(&bytes).ok()?;
         Some(own).filter(|own| !own.machine.is_empty())
     }

@@ -113,7 +113,13 @@ const TIME: &str = "a time as RFC 3339 has it, such as \"2026-11-21T13:00:00Z\""
 /// Whether it is a time of RFC 3339, which has no names of zones and always says the zone.
 fn is_time(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_digit() || b"-:.+TZ".contains(&byte);
-    text.len() <= MOST_NAME && text.bytes().all(is_plain) && text.parse::<Timestamp>().is_ok()
+    if text.len() > MOST_NAME || !text.bytes().all(is_plain) {
+        return false;
+    }
+    // Instants end a day before the year 9999 does, so that every zone can show them. A time of its last hours
+    // is one as well: that of the same day a year before is.
+    let earlier = text.strip_prefix("9999-12-3").map(|rest| format!("9998-12-3{rest}"));
+    earlier.as_deref().unwrap_or(text).parse::<Timestamp>().is_ok()
 }
 
 /// What is wrong with the files that an experiment named.

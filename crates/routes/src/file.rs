@@ -16,7 +16,7 @@ use crate::{Result, RoutesError};
 const LONGEST_LINE: u64 = 16 * 1_024;
 
 /// Most bytes of one file after decompression: some forty full tables.
-pub(super) const MOST_BYTES: u64 = 8 << 30;
+pub const MOST_BYTES: u64 = 8 << 30;
 
 /// Bytes that are looked at to find the form of a file.
 const HEAD_BYTES: usize = 64 * 1_024;

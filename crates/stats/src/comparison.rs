@@ -343,7 +343,7 @@ pub struct Comparison {
     /// Runs far from the typical one on either side; `None` when single runs were not handed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rare: Option<Rare>,
-    /// How far blocks agree, where both sides read the same in at least half of them.
+    /// How far blocks agree, where their ratios take few values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<Agreement>,
 }

@@ -110,14 +110,21 @@ fn times(effect: Effect) -> String {
 }
 
 /// A proven ratio and its interval in a sentence: `a factor of 790 [650, 900]`, or what `named` says
-/// behind it. Where no digit shown leaves anything open: `a factor of exactly 790`.
+/// behind it. Where no digit shown leaves anything open: `a factor of exactly 790`. Where all three are
+/// beyond what is read: `a factor of more than 1000`.
 pub(crate) fn factor(estimate: Effect, ends: [Effect; 2], named: &str) -> String {
     let show = |effect| format!("{}{}", beyond(effect), digits(effect));
-    let (estimate, [low, high]) = (show(estimate), ends.map(show));
-    if low == estimate && high == estimate && !estimate.contains(' ') {
-        return format!("a factor of exactly {estimate}");
-    }
-    format!("a factor of {estimate} [{low}, {high}]{named}")
+    let [low, high] = ends.map(show);
+    let is_one = show(estimate) == low && low == high;
+    let side = match beyond(estimate) {
+        "above " => "more than ",
+        "below " => "less than ",
+        _ if is_one => "exactly ",
+        _ => "",
+    };
+    let interval = if is_one { String::new() } else { format!(" [{low}, {high}]") };
+    let named = if side == "exactly " { "" } else { named };
+    format!("a factor of {side}{}{interval}{named}", digits(estimate))
 }
 
 /// What stands before a ratio whose digits do not say which side of it is meant.
@@ -260,7 +267,8 @@ mod tests {
         );
         assert_eq!(own(12.0, 12.0, 12.001), "a factor of exactly 12.0");
         // Beyond what is read nothing is exact.
-        let far = "a factor of above 1000 [above 1000, above 1000] (99 % interval)";
-        assert_eq!(own(5e6, 5e6, 5e6), far);
+        assert_eq!(own(5e6, 5e6, 5e6), "a factor of more than 1000 (99 % interval)");
+        assert_eq!(own(5e6, 12.0, 5e6), "a factor of more than 1000 [12.0, above 1000] (99 % interval)");
+        assert_eq!(own(1e-6, 1e-7, 1.0), "a factor of less than 0.001 [below 0.001, 1] (99 % interval)");
     }
 }

@@ -37,6 +37,7 @@ pub mod paired;
 mod pairs;
 pub mod plan;
 mod plural;
+mod power;
 pub mod processes;
 mod random_effects;
 pub mod rare;

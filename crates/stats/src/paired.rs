@@ -76,7 +76,8 @@ pub(crate) fn with_runs(comparison: Comparison, gains: &[f64], rare: Rare) -> Co
     let interval90 = rare.typical.map_or(interval90, |mean| {
         interval90.hull(ConfidenceInterval { low: mean.low, high: mean.high })
     });
-    Comparison { interval90, rare: Some(rare), agreement: Agreement::of(gains), ..comparison }
+    let agreement = Agreement::of(gains, comparison.confidence.alpha());
+    Comparison { interval90, rare: Some(rare), agreement, ..comparison }
 }
 
 fn log_speeds(blocks: &[Block], direction: Direction) -> [Vec<f64>; 2] {

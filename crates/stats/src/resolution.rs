@@ -13,15 +13,20 @@ pub struct Resolution(f64);
 /// Share of values that equal another one from which they count as rounded.
 const TIED_SHARE: f64 = 0.25;
 
+/// Chance of a common divisor up to which it is taken for the step of rounding.
+const MOST_CHANCE: f64 = 0.05;
+
 impl Resolution {
     /// No rounding to be seen.
     pub const FINE: Self = Self(0.0);
 
-    /// Of positive values, of both sides together: the largest step of which all of them are multiples
-    /// when many are equal; the last decimal place when there is but one value.
+    /// Of positive values, of both sides together, when many are equal: the place of the last digit that is
+    /// not 0 in all of them, or a larger step of which they are multiples where that is no chance; the last
+    /// decimal place when there is but one value.
     ///
     /// Rounding makes multiples of its step. Boots that count the same instructions to the last one,
-    /// 2480.37 a frame beside 2570.11, are equal too, but no step of 89.74 made 2480.37.
+    /// 2480.37 a frame beside 2570.11, are equal too, but no step of 89.74 made 2480.37; and 6, 9 and 12 are
+    /// multiples of 3 as one in sixteen of three numbers are of 3 or more.
     pub fn of<'a>(values: impl IntoIterator<Item = &'a f64>) -> Self {
         let mut sorted: Vec<f64> = values.into_iter().copied().collect();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -58,13 +63,41 @@ impl Resolution {
     }
 }
 
-/// The largest step of which all values are multiples, in the decimals that they are written with: 0
-/// beyond what whole numbers hold.
+/// The largest step that all values show, in the decimals that they are written with: 0 beyond what whole
+/// numbers hold.
 fn common_step(values: &[f64]) -> f64 {
     let places = values.iter().map(|value| decimals(*value)).max().unwrap_or(0);
     let units = values.iter().map(|value| units(*value, places));
     let common = units.reduce(|a, b| Some(greatest_divisor(a?, b?))).flatten();
-    common.map_or(0.0, |units| units as f64 * place(places))
+    common.map_or(0.0, |common| {
+        let written = written(common);
+        let rest = common / written.max(1);
+        let factor = if chance(rest, values.len()) <= MOST_CHANCE { rest } else { 1 };
+        (written * factor) as f64 * place(places)
+    })
+}
+
+/// The largest power of ten that divides a number: so much of it is how figures are written.
+fn written(number: u128) -> u128 {
+    let mut power = 1;
+    while number > 0 && number % (power * 10) == 0 {
+        power *= 10;
+    }
+    power.min(number)
+}
+
+/// The chance that the greatest common divisor of so many numbers, whatever they are, is this one or a larger
+/// one: it is d with a chance of d^-count, divided by the sum of all these (Cesaro 1885).
+fn chance(divisor: u128, count: usize) -> f64 {
+    /// What lies beyond is an integral.
+    const SUMMED: u32 = 1_000;
+    let power = i32::try_from(count).unwrap_or(i32::MAX).max(2);
+    let from = |least: u32| -> f64 {
+        let end = least.max(SUMMED);
+        let near: f64 = (least..end).map(|d| f64::from(d).powi(-power)).sum();
+        near + (f64::from(end) - 0.5).powi(1 - power) / f64::from(power - 1)
+    };
+    u32::try_from(divisor).map_or(0.0, |divisor| from(divisor.max(1)) / from(1))
 }
 
 /// A value in units of its last decimal place.
@@ -107,7 +140,7 @@ mod tests {
         };
         near(&[5.0, 5.0, 9.0, 9.0], 1.0);
         near(&[50.0, 50.0, 90.0, 90.0], 10.0);
-        near(&[0.3, 0.3, 0.9, 0.9], 0.3);
+        near(&[0.3, 0.3, 0.9, 0.9], 0.1);
         near(&[1_488_095.2, 1_488_095.2, 1_488_095.5, 1_488_095.5], 0.1);
         // Counts to the last instruction, the same in every boot.
         let Resolution(fine) = Resolution::of(&[[2_480.370_123; 4], [2_570.112_457; 4]].concat());
@@ -117,6 +150,31 @@ mod tests {
             let Resolution(step) = Resolution::of(&[value, value, 5.0, 5.0]);
             assert!((0.0..=1.0).contains(&step), "{value}: {step}");
         }
+    }
+
+    /// Counts of 6, 9 and 12 were rounded to 3, those of two kernels to the half million by which they differ.
+    #[test]
+    fn a_divisor_that_chance_explains_is_no_step() {
+        let step = |values: &[f64]| {
+            let twice: Vec<f64> = values.iter().flat_map(|value| [*value; 2]).collect();
+            let Resolution(found) = Resolution::of(&twice);
+            let mut sorted = twice.clone();
+            sorted.sort_unstable_by(f64::total_cmp);
+            (found * sorted[sorted.len() / 2]).round()
+        };
+        assert_eq!(step(&[6.0, 9.0, 12.0]), 1.0);
+        assert_eq!(step(&[2e6, 2.5e6]), 1e5);
+        assert_eq!(step(&[5_000.0, 6_000.0]), 1_000.0);
+        // Ticks of 40 ns are one: two figures may share that by chance, and five do not.
+        assert_eq!(step(&[40.0, 80.0]), 10.0);
+        assert_eq!(step(&[360.0, 400.0, 440.0, 480.0, 520.0]), 40.0);
+        assert_eq!(step(&[360.0, 400.0, 440.0]), 40.0);
+        assert_eq!(step(&[125.0, 250.0]), 125.0);
+        assert_eq!(step(&[1.0, 1e15]), 1.0);
+        // 1 - 6 / pi^2 of two numbers have a common divisor.
+        assert!((chance(2, 2) - 0.3921).abs() < 1e-4 && (chance(3, 3) - 0.0641).abs() < 1e-4);
+        assert!(chance(12, 2) > MOST_CHANCE && chance(13, 2) < MOST_CHANCE);
+        assert!(chance(1, 2) == 1.0 && chance(u128::MAX, 9) == 0.0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::agreement::Agreement;
 use crate::comparison::{Comparison, ConfidenceInterval, Counts, Method};
 use crate::distribution::normal_quantile;
 use crate::effect::{Effect, ends, factor, percent, percent_interval};
@@ -197,7 +198,8 @@ fn rare_part(comparison: &Comparison, margin: f64, names: (&str, &str)) -> Optio
 
 /// How far blocks agree, where at least half of them do.
 fn agreed(comparison: &Comparison, variant: &str) -> String {
-    let agreement = comparison.agreement.map(|own| own.in_words(variant));
+    let said = comparison.agreement.filter(Agreement::is_said);
+    let agreement = said.map(|own| own.in_words(variant));
     agreement.into_iter().map(|words| format!("; {words}")).collect()
 }
 

@@ -3,8 +3,8 @@
 //!
 //! `say stage TEXT`, `say failed FILE`, and `say counted DIRECTORY`, in which lie `cable` and
 //! `device` (from `pass`), `received` and `sent` (a number), `drops` (lines `COUNT NAME`), `proof`
-//! (a line with a name, then its answer in lines that begin with a tabulator) and `warnings`
-//! (lines).
+//! (a line with a name, then its answer in lines that begin with a tabulator), `warnings`
+//! (lines) and, where frames were only tried, `tried` (pairs of numbers, as JSON).
 
 use crate::sys::{self, Arguments, File, WRITE};
 use crate::text::{Done, Problem, Text, lines, number, trimmed};
@@ -99,7 +99,11 @@ fn counted(directory: &[u8], json: &mut Text) -> Done {
             separator = b",";
         }
     }
-    json.put(b"},\"proof\":{");
+    json.put(b"}");
+    if let Ok(tried) = file(b"tried") {
+        json.put(b",\"tried\":[").put(tried).put(b"]");
+    }
+    json.put(b",\"proof\":{");
     proof(file(b"proof").map_err(&missing)?, json);
     json.put(b"},\"warnings\":[");
     separator = b"";

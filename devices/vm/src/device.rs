@@ -130,12 +130,11 @@ impl Boots {
         Ok(self.boots.get(&variant.name).ok_or_else(missing)?)
     }
 
-    /// The traffics of which a Linux guest tries a few frames, each as a short task; none where not all routes
+    /// The traffics of which a guest tries a few frames, each as a short task; none where not all routes
     /// are written. Sessions need a table of their own, and captures a file each.
     fn to_try<'t>(&'t self, variant: &Variant, rehearsal: &Task) -> Vec<(&'t Traffic, Task)> {
         let is_whole = rehearsal.routes.len() <= ROUTES_REHEARSED;
-        let is_linux = self.boots.get(&variant.name).is_some_and(|boot| !boot.is_freebsd());
-        if !is_whole || !is_linux {
+        if !is_whole {
             return Vec::new();
         }
         let plain = |traffic: &&Traffic| traffic.sessions.is_none() && traffic.capture.is_none();
@@ -365,8 +364,8 @@ impl Device for Boots {
         Ok(Proof::new())
     }
 
-    /// A boot of the first variant of its kind, which sets everything up and reads it back; a Linux guest sends
-    /// a few frames of each traffic, too. A table of many routes takes a guest minutes to write and is the
+    /// A boot of the first variant of its kind, which sets everything up, sends a few frames of each traffic and
+    /// reads the settings back. A table of many routes takes a guest minutes to write and is the
     /// same in every variant, so only its first routes are, and no frame is sent.
     fn preflight(
         &mut self,
@@ -394,7 +393,7 @@ impl Device for Boots {
                     }
                     _ => {
                         let mut proof = counted.proof;
-                        // FreeBSD's guests only try here, and read back in every trial.
+                        // One that only says that all was set up has not been asked.
                         if !proof.is_empty() {
                             prove_rules(&mut proof, variant);
                         }

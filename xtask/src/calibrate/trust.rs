@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use fwdlab_stats::sequential::{self, Rule};
-use fwdlab_stats::{Comparison, Confidence, Direction, Effect, model, paired, unpaired};
+use fwdlab_stats::{Comparison, Confidence, Direction, Effect, model, paired, shared, unpaired};
 
 use super::Claim;
 use super::methods::{FAMILY, MARGIN, Said, blocks, pairs, said};
@@ -24,6 +24,8 @@ pub enum Approach {
     UntilDecided,
     /// Three variants in so many blocks.
     Several(usize),
+    /// So many blocks with so many traffics, which share the level.
+    Traffics(usize, usize),
     /// So many runs of either side in random order without blocks, as `fwdlab compare` judges
     /// imported figures.
     Groups(usize, usize),
@@ -31,7 +33,7 @@ pub enum Approach {
     SureGroups(usize, usize),
 }
 
-pub const WAYS: [Approach; 19] = [
+pub const WAYS: [Approach; 21] = [
     Approach::Blocks(3),
     Approach::Blocks(4),
     Approach::Blocks(5),
@@ -45,6 +47,8 @@ pub const WAYS: [Approach; 19] = [
     Approach::UntilDecided,
     Approach::Several(8),
     Approach::Several(20),
+    Approach::Traffics(6, 2),
+    Approach::Traffics(8, 4),
     Approach::Groups(3, 3),
     Approach::Groups(5, 5),
     Approach::Groups(10, 10),
@@ -80,6 +84,7 @@ impl Approach {
             Self::SureBlocks(n) => format!("{n} blocks, 99.9 %"),
             Self::UntilDecided => "until decided".to_owned(),
             Self::Several(n) => format!("{FAMILY} variants, {n} blocks"),
+            Self::Traffics(n, traffics) => format!("{traffics} traffics, {n} blocks"),
             Self::Groups(n, m) => format!("`compare`, {n} + {m} runs"),
             Self::SureGroups(n, m) => format!("`compare`, {n} + {m} runs, 99.9 %"),
         }
@@ -106,6 +111,7 @@ impl Approach {
                 let rows = blocks(noise, effect, (n, FAMILY), random);
                 model::compare_at(&rows, DIRECTION, confidence).unwrap_or_default()
             }
+            Self::Traffics(n, traffics) => several_traffics((n, traffics), noise, effect, random),
             Self::Groups(n, m) | Self::SureGroups(n, m) => {
                 let (a, b) = groups(noise, effect, (n, m), random);
                 let compared = unpaired::compare_at(&a, &b, DIRECTION, confidence);
@@ -114,6 +120,22 @@ impl Approach {
         };
         Judged::of(&comparisons, effect)
     }
+}
+
+/// A comparison for each traffic, the first of which has the effect.
+fn several_traffics(
+    (n, traffics): (usize, usize),
+    noise: Noise,
+    effect: f64,
+    random: &mut Random,
+) -> Vec<Comparison> {
+    let of = |traffic: usize| {
+        let rows = blocks(noise, if traffic == 0 { effect } else { 0.0 }, (n, 1), random);
+        let pairs = pairs(&rows);
+        let at = |level| paired::compare_at(&pairs, DIRECTION, level).map(|own| vec![own]);
+        shared::compare(traffics, Confidence::USUAL, at).unwrap_or_default()
+    };
+    (0..traffics).flat_map(of).collect()
 }
 
 fn until_decided(noise: Noise, effect: f64, random: &mut Random) -> Option<Comparison> {

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::BisectError;
 
+/// Longest journal of a bisection.
+const MOST_BYTES: u64 = 256 * fwdlab_guard::MIB;
+
 /// What a bisection is of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
@@ -47,7 +50,7 @@ impl Journal {
     pub fn open(dir: &Path, header: Header) -> Result<Self, BisectError> {
         std::fs::create_dir_all(dir).map_err(BisectError::io("create", dir))?;
         let path = dir.join("bisect.jsonl");
-        let old = match std::fs::read_to_string(&path) {
+        let old = match fwdlab_guard::input::text(&path, MOST_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(error) => return Err(BisectError::io("read", &path)(error)),

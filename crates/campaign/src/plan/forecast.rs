@@ -2,11 +2,13 @@
 //! earlier results of the same experiment.
 
 use fwdlab_stats::Confidence;
-use fwdlab_stats::plan::{self, Forecast, Goal};
+use fwdlab_stats::plan::{self, Asked, Forecast, Goal};
 use serde::Serialize;
 
 use super::Plan;
+use super::earlier::Earlier;
 use super::stop::pairings;
+use crate::profiling;
 use fwdlab_claims::blocks::rule;
 use fwdlab_device::Repeatability;
 use fwdlab_experiment::{Blocks, Experiment};
@@ -55,6 +57,10 @@ pub struct Needs {
     pub beside_traffic: String,
     /// Seconds that a block takes.
     pub block_seconds: f64,
+    /// Profiles that are taken after the last block, one for each variant and traffic.
+    pub profiles: usize,
+    /// Seconds that they take, each once.
+    pub profile_seconds: f64,
     /// True when the time was measured, false when it is the traffic alone, with what a device is known to
     /// need beside it.
     pub is_time_measured: bool,
@@ -86,7 +92,7 @@ impl Needs {
     /// what the campaign runs to prove itself.
     pub fn of(
         experiment: &Experiment,
-        earlier: Option<&Results>,
+        earlier: Option<&Earlier>,
         wanted: Wanted,
         calibration: Option<Calibration>,
     ) -> Self {
@@ -95,15 +101,18 @@ impl Needs {
         let known = plan.trials.iter().filter(|trial| trial.known.is_some()).count();
         let trials_per_block = (plan.trials.len() - known) / planned_blocks.max(1) as usize;
         let own_truths_per_block = known as f64 / f64::from(planned_blocks.max(1));
-        let pilot =
-            earlier.map_or_else(Vec::new, |results| from_pilot(experiment, results, wanted));
+        let pilot = earlier
+            .and_then(Earlier::of_device)
+            .map_or_else(Vec::new, |results| from_pilot(experiment, results, wanted));
         let rows =
             if pilot.is_empty() { assumed(experiment, wanted, &PUBLISHED_CV) } else { pilot };
-        let measured = earlier.and_then(seconds_per_trial);
+        let measured = earlier.and_then(Earlier::of_same_time).and_then(seconds_per_trial);
         let own = |place: usize| experiment.own_time(&experiment.traffics[place]).as_secs_f64();
         let all: f64 = plan.trials.iter().map(|trial| own(trial.traffic)).sum();
         let traffic = (experiment.warmup + experiment.duration).as_secs_f64()
             + all / plan.trials.len().max(1) as f64;
+        let trial = measured.unwrap_or(traffic);
+        let profiles = if experiment.profile { trials_per_block } else { 0 };
         Self {
             wanted,
             planned_blocks,
@@ -111,8 +120,9 @@ impl Needs {
             own_truths_per_block,
             preflight_boots: 0,
             beside_traffic: String::new(),
-            block_seconds: measured.unwrap_or(traffic)
-                * (trials_per_block as f64 + own_truths_per_block),
+            block_seconds: trial * (trials_per_block as f64 + own_truths_per_block),
+            profiles,
+            profile_seconds: profiles as f64 * (trial + more_of_a_profile(experiment)),
             is_time_measured: measured.is_some(),
             rows,
         }
@@ -131,18 +141,20 @@ impl Needs {
     /// takes at least, with what they hold; a time that was measured stays.
     pub fn on_device(self, preflight_boots: usize, trial: Option<(f64, &str)>) -> Self {
         let Some((seconds, what)) = trial else { return Self { preflight_boots, ..self } };
-        let block_seconds = match self.is_time_measured {
-            true => self.block_seconds,
-            false => seconds * (self.trials_per_block as f64 + self.own_truths_per_block),
-        };
-        Self { preflight_boots, block_seconds, beside_traffic: what.to_owned(), ..self }
+        let beside_traffic = what.to_owned();
+        if self.is_time_measured {
+            return Self { preflight_boots, beside_traffic, ..self };
+        }
+        let block_seconds = seconds * (self.trials_per_block as f64 + self.own_truths_per_block);
+        let profile_seconds = self.profile_seconds.max(seconds * self.profiles as f64);
+        Self { preflight_boots, block_seconds, profile_seconds, beside_traffic, ..self }
     }
 
-    /// Seconds until the first block begins and for as many blocks as are planned.
+    /// Seconds until the first block begins, for as many blocks as are planned, and for the profiles.
     pub fn planned_seconds(&self) -> f64 {
         let trials = self.trials_per_block as f64 + self.own_truths_per_block;
         let boots = self.preflight_boots as f64 * self.block_seconds / trials.max(1.0);
-        boots + self.block_seconds * f64::from(self.planned_blocks)
+        boots + self.block_seconds * f64::from(self.planned_blocks) + self.profile_seconds
     }
 
     /// True when the figures come from results of this experiment.
@@ -155,6 +167,11 @@ impl Needs {
     pub fn blocks(&self) -> u64 {
         self.rows.iter().map(|row| row.difference.blocks).max().unwrap_or(0)
     }
+}
+
+/// Seconds by which a profiled trial is longer than others.
+fn more_of_a_profile(experiment: &Experiment) -> f64 {
+    profiling::LEAST_DURATION.saturating_sub(experiment.duration).as_secs_f64()
 }
 
 fn from_pilot(experiment: &Experiment, results: &Results, wanted: Wanted) -> Vec<Need> {
@@ -208,7 +225,11 @@ fn need(
     let Wanted { difference, margin, power } = wanted;
     let pilot = pilot_blocks.max(2);
     let blocks = |goal| match experiment.blocks {
-        Blocks::Fixed(_) => plan::blocks_among(goal, sd, pilot, power, experiment.traffics.len()),
+        Blocks::Fixed(_) => {
+            let (traffics, variants) =
+                (experiment.traffics.len(), experiment.variants.len().saturating_sub(1));
+            plan::blocks_among(goal, sd, pilot, power, Asked { traffics, variants })
+        }
         Blocks::UntilDecided { cap } => {
             let rule = rule(margin, cap, pairings(experiment).len());
             plan::blocks_until_decided(goal, sd, pilot, power, &rule)

@@ -8,6 +8,7 @@
 //! checks a journal draws it by the same rule.
 
 mod draw;
+mod earlier;
 mod forecast;
 mod grouping;
 mod place;
@@ -17,6 +18,7 @@ mod stop;
 mod tests;
 
 pub use draw::{Plan, PlannedTrial, draw_seed};
+pub use earlier::Earlier;
 pub use forecast::{Need, Needs, USUAL_POWER, Wanted};
 pub use grouping::{Terms, own_truths, unproven};
 pub use place::{Opened, Place};

@@ -1,5 +1,6 @@
 //! The values of one variant from one source.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use fwdlab_stats::Direction;
@@ -125,10 +126,10 @@ impl Series {
         self.values.len() + self.failed.len()
     }
 
-    /// The value of a block.
-    pub fn of_block(&self, block: u32) -> Option<f64> {
-        let at = self.blocks.as_ref()?.iter().position(|own| *own == block)?;
-        self.values.get(at).copied()
+    /// The value of each block; empty without blocks.
+    pub fn by_block(&self) -> HashMap<u32, f64> {
+        let blocks = self.blocks.iter().flatten().copied();
+        blocks.zip(self.values.iter().copied()).collect()
     }
 }
 

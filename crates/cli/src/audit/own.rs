@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fwdlab_audit::{AuditFinding, Report, Rule, Severity, audit_page};
+use fwdlab_audit::{AuditFinding, MAX_PAGE_BYTES, Report, Rule, Severity, audit_page};
+use fwdlab_guard::input;
 use fwdlab_report::{self as report, Difference};
 use fwdlab_results::{JOURNAL_FILE, Results};
 
@@ -52,7 +53,7 @@ fn examine(dir: &Path) -> anyhow::Result<Vec<AuditFinding>> {
         report::check(&results)?.iter().map(|own| difference(dir, own)).collect();
     let claims = report::claims(&results)?;
     found.extend(report::notes_doubts(dir, &claims)?.iter().map(|doubt| noted(dir, doubt)));
-    let notes = fs::read(dir.join(NOTES)).unwrap_or_default();
+    let notes = input::bytes(&dir.join(NOTES), MAX_PAGE_BYTES as u64).unwrap_or_default();
     found.extend(audit_page(&notes).findings.into_iter().filter_map(|finding| {
         let file = dir.join(NOTES).display().to_string();
         (finding.rule == Rule::ClaimImpossible).then_some(AuditFinding { file, ..finding })

@@ -38,6 +38,9 @@ load = "max"
 static = ["198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203"]
 "#;
 
+/// What becomes of a short trial whose tester or device got no processor while it ran.
+const STARVED: [&str; 2] = ["no frame came back of 0 sent", "none within a counting interval"];
+
 pub struct Lab {
     pub dir: tempfile::TempDir,
 }
@@ -67,6 +70,25 @@ impl Lab {
 
     pub fn fwdlab(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().expect("the binary starts")
+    }
+
+    /// Measures a campaign to its end, and holds its exit code against the table of docs/ci.md: 0, or 1 where
+    /// a trial FAILED. Only those may that got no processor from a busy machine.
+    pub fn measured(&self, arguments: &[&str]) -> Output {
+        let output = self.fwdlab(arguments);
+        let stderr = text(&output.stderr);
+        let readme = stderr.lines().find_map(|line| line.strip_prefix("report: "));
+        let readme = readme.unwrap_or_else(|| panic!("no report: {stderr}"));
+        let dir = self.path(readme).parent().expect("a directory").to_owned();
+        let results = Results::read(&dir).expect("readable results");
+        assert!(results.finished.is_some(), "{stderr}");
+        for trial in results.trials.iter().filter(|trial| !trial.is_ok()) {
+            let reason = trial.reason.as_deref().unwrap_or_default();
+            assert!(STARVED.iter().any(|own| reason.contains(own)), "{reason}: {stderr}");
+        }
+        let wanted = if results.failed().is_empty() { 0 } else { 1 };
+        assert_eq!(output.status.code(), Some(wanted), "{stderr}");
+        output
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

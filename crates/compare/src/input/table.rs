@@ -2,8 +2,10 @@
 //!
 //! A column called `variant` splits the rows into series (with `block` they are blocks, with
 //! `traffic` they are groups); without one every column of numbers is a series of its own, or the
-//! chosen column is the one series of the file.
+//! chosen column is the one series of the file. `block` says which rows belong together in either
+//! form; `run`, `trial` and the like only number them.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use crate::{CompareError, Options};
@@ -104,6 +106,11 @@ fn cells(line: &str) -> Vec<String> {
     cells
 }
 
+/// Names of a column that says which figures were taken together, and of one that only numbers rows: runs of
+/// one number need not have been beside each other.
+const BLOCK: [&str; 2] = ["block", "round"];
+const NUMBER: [&str; 5] = ["run", "trial", "iteration", "index", "#"];
+
 /// The series of a table.
 pub(crate) fn series(
     path: &Path,
@@ -112,19 +119,22 @@ pub(crate) fn series(
 ) -> Result<Vec<Series>, CompareError> {
     let find = |name: &str| table.head.iter().position(|head| head.eq_ignore_ascii_case(name));
     let chosen = chosen_column(table, options)?;
+    let block = BLOCK.into_iter().find_map(find).filter(|block| chosen != Some(*block));
+    let mut beside: Vec<usize> = NUMBER.into_iter().filter_map(find).chain(block).collect();
     let Some(variant) = find("variant") else {
         let columns = match chosen {
             Some(column) => vec![column],
-            None => numeric_columns(table, &[]),
+            None => numeric_columns(table, &beside),
         };
         let is_only = columns.len() == 1;
         return columns
             .into_iter()
-            .map(|column| whole_column(path, table, (column, is_only), options))
+            .map(|column| whole_column(path, table, Column { column, is_only, block }, options))
             .collect();
     };
-    let keys = [Some(variant), find("block"), find("traffic"), find("group")];
-    let numeric = numeric_columns(table, &keys.iter().flatten().copied().collect::<Vec<_>>());
+    let keys = [Some(variant), block, find("traffic"), find("group")];
+    beside.extend(keys.iter().flatten());
+    let numeric = numeric_columns(table, &beside);
     let value = match (chosen, &numeric[..]) {
         (Some(column), _) => column,
         (None, [column]) => *column,
@@ -180,26 +190,67 @@ fn number(path: &Path, line: usize, cell: &str) -> Result<f64, CompareError> {
     })
 }
 
+/// A column that is a series.
+#[derive(Clone, Copy)]
+struct Column {
+    column: usize,
+    /// Whether it is the only one of the file.
+    is_only: bool,
+    /// The column that says which rows are blocks.
+    block: Option<usize>,
+}
+
 /// A column as a series: named after the column, or after the file when it is the only one.
 fn whole_column(
     path: &Path,
     table: &Table,
-    (column, is_only): (usize, bool),
+    Column { column, is_only, block }: Column,
     options: &Options,
 ) -> Result<Series, CompareError> {
-    let mut values = Vec::new();
+    let plain = Series::plain(path, Vec::new(), options.is_lower_better);
+    let mut series = Series { blocks: block.map(|_| Vec::new()), ..plain };
+    let mut seen = HashSet::new();
     for (line, row) in &table.rows {
-        if let Some(cell) = row.get(column).filter(|cell| !cell.is_empty()) {
-            values.push(number(path, *line, cell)?);
+        let cell = row.get(column).map_or("", String::as_str);
+        match (cell, block) {
+            ("", None) => {}
+            ("", Some(_)) => series.failed.push(format!("line {line}")),
+            (cell, _) => {
+                series.values.push(number(path, *line, cell)?);
+                let own = block.and_then(|block| row.get(block)).map_or("", String::as_str);
+                join_block((&mut series, &mut seen), path, *line, own)?;
+            }
         }
     }
-    let series = Series::plain(path, values, options.is_lower_better);
     let (name, unit) = name_and_unit(&table.head[column]);
     Ok(if is_only {
         series.of_metric(name, unit)
     } else {
         Series { name: name.to_owned(), ..series }.of_metric("", unit)
     })
+}
+
+/// Notes the block of a series' last value, where the table has blocks: one that has none of it yet.
+fn join_block(
+    (series, seen): (&mut Series, &mut HashSet<u32>),
+    path: &Path,
+    line: usize,
+    cell: &str,
+) -> Result<(), CompareError> {
+    let Some(blocks) = &mut series.blocks else { return Ok(()) };
+    let block = block_number(path, line, cell)?;
+    if !seen.insert(block) {
+        return Err(CompareError::Line {
+            path: path.to_owned(),
+            line,
+            got: format!("block {block}"),
+            wanted: "a block that has no value of this variant yet",
+            remedy: "give every trial one row; number the blocks of several campaigns on, \
+                     or compare their files as campaigns",
+        });
+    }
+    blocks.push(block);
+    Ok(())
 }
 
 fn by_variant(
@@ -210,6 +261,7 @@ fn by_variant(
 ) -> Result<Vec<Series>, CompareError> {
     let (metric, unit) = name_and_unit(&table.head[value]);
     let mut all: Vec<Series> = Vec::new();
+    let mut seen: Vec<HashSet<u32>> = Vec::new();
     for (line, row) in &table.rows {
         let cell = |column: Option<usize>| {
             column.and_then(|column| row.get(column)).map_or("", String::as_str)
@@ -223,6 +275,7 @@ fn by_variant(
                 let fresh = Series::plain(path, Vec::new(), options.is_lower_better)
                     .of_metric(metric, unit);
                 all.push(Series { name, group, blocks: keys[1].map(|_| Vec::new()), ..fresh });
+                seen.push(HashSet::new());
                 all.len() - 1
             },
         );
@@ -232,20 +285,7 @@ fn by_variant(
             continue;
         }
         all[at].values.push(number(path, *line, text)?);
-        if let Some(blocks) = &mut all[at].blocks {
-            let block = block_number(path, *line, cell(keys[1]))?;
-            if blocks.contains(&block) {
-                return Err(CompareError::Line {
-                    path: path.to_owned(),
-                    line: *line,
-                    got: format!("block {block}"),
-                    wanted: "a block that has no value of this variant yet",
-                    remedy: "give every trial one row; number the blocks of several campaigns on, \
-                             or compare their files as campaigns",
-                });
-            }
-            blocks.push(block);
-        }
+        join_block((&mut all[at], &mut seen[at]), path, *line, cell(keys[1]))?;
     }
     Ok(all)
 }

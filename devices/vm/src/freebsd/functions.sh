@@ -113,4 +113,26 @@ settle() {
 		[ "$(buckets)" = "$before" ] && return
 	done
 }
+# try_frames FILE NS: sends frames through the device for a moment, again where none of them comes back.
+try_frames() {
+	sent=0
+	for n in 1 2 3; do
+		jexec tester $G pass epair0b epair1b $1 device $2 $2 $khz >$P/device 2>$P/why || give_up
+		counts=$(sed -n 's/.*"sent":\([0-9]*\),"received":\([0-9]*\),"flows_seen.*/\1 \2/p' $P/device)
+		sent=$((sent + ${counts% *})) back=${counts#* }
+		[ $back -gt 0 ] && break
+	done
+	tried="$tried${tried:+,}[$sent,$back]"
+}
+# rehearsed: says what was tried and read back, where nothing was counted.
+rehearsed() {
+	checks='"checked":0,"lost":0,"duplicated":0,"reordered":0,"misrouted":0,"bad_ttl":0,"bad_checksum":0,"bad_mac":0'
+	for way in cable device; do
+		echo "{\"intervals\":[],\"sent\":0,\"received\":0,\"flows_seen\":0,\"checks\":{$checks}}" >$P/$way
+	done
+	echo 0 >$P/received; echo 0 >$P/sent; : >$P/drops; echo "$tried" >$P/tried
+	$G say counted $P || { echo 'what was tried cannot be sent' >$P/why; give_up; }
+	sleep 60
+}
+tried=
 : >$P/warnings

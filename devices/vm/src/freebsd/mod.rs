@@ -110,6 +110,8 @@ impl Guest {
         recording: Option<&Recording>,
     ) -> Result<Vec<u8>, VmError> {
         let frames = frames::file(task, recording)?;
+        let tried = task.from_state.iter().filter(|_| task.is_rehearsal);
+        let tried = tried.map(|own| frames::file(own, None)).collect::<Result<Vec<_>, _>>()?;
         let routes = script::routes(task);
         let names: Vec<String> = self.modules.iter().map(|(name, _)| name.clone()).collect();
         let khz = match task.clock {
@@ -130,6 +132,8 @@ impl Guest {
             ("routes".to_owned(), &routes),
         ];
         files.extend(rules.map(|(_, text)| ("rules".to_owned(), text.as_bytes())));
+        let named = |(number, own): (usize, &'_ Vec<u8>)| (script::tried_frames(number), own);
+        files.extend(tried.iter().enumerate().map(named).map(|(name, own)| (name, &own[..])));
         let with_file = self.modules.iter().filter_map(|(name, file)| Some((name, file.as_ref()?)));
         files.extend(with_file.map(|(name, bytes)| (format!("{name}.ko"), &bytes[..])));
         // The small file system knows only short names; the list has the long ones.

@@ -102,7 +102,7 @@ pub(super) fn text(task: &Task, set: &Set<'_>, khz: &str) -> String {
     }
     settings(task, rules, &mut line);
     if task.is_rehearsal {
-        line(&format!("stage '{}'; sleep 60", Task::SET_UP));
+        rehearsed(task, rules, &mut line);
         return script;
     }
     line("sleep 3");
@@ -166,6 +166,26 @@ pub(super) fn text(task: &Task, set: &Set<'_>, khz: &str) -> String {
     script
 }
 
+/// A few frames of each traffic that is tried go through the device, and everything that was set is asked for
+/// again.
+fn rehearsed(task: &Task, rules: Option<Rules>, line: &mut impl FnMut(&str)) {
+    if !task.from_state.is_empty() {
+        line("sleep 3");
+        line("stage 'sent a few frames of each traffic'");
+    }
+    for (number, own) in task.from_state.iter().enumerate() {
+        line(&format!("try_frames $P/{} {}", tried_frames(number), own.duration_ns));
+    }
+    line("stage 'read its settings back'");
+    proof(task, rules, line);
+    line("rehearsed");
+}
+
+/// The file of the frames of a traffic that is tried.
+pub(super) fn tried_frames(number: usize) -> String {
+    format!("frames.{number}")
+}
+
 /// What the command line said is held against what the kernel has.
 fn told(tunables: &Tunables, line: &mut impl FnMut(&str)) {
     for (name, value) in &tunables.settings {
@@ -219,7 +239,7 @@ fn network(task: &Task, line: &mut impl FnMut(&str)) {
     line(
         "for w in ip6.dad_count=0 ip6.auto_linklocal=0; do jexec tester sysctl net.inet6.$w; done",
     );
-    // A rehearsal counts nothing.
+    // A rehearsal counts no cost.
     let spare = if task.is_rehearsal { 0 } else { SPARE_CABLES };
     line(&format!("cables {CABLES} {spare}"));
     for (index, mac) in DEVICE_MACS.iter().enumerate() {

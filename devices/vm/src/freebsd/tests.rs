@@ -118,6 +118,9 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
     for part in ["stage 'set net.inet.ip.ttl'; set_word", "stage 'set pf'; [ -f /etc/pf.os ]"] {
         assert!(said.contains(part), "{part}\n{said}");
     }
+    // What it set is read back, as in a trial.
+    assert!(said.contains("\nprove 'net.inet.ip.ttl' sysctl") && said.ends_with("rehearsed\n"), "{said}");
+    assert!(!said.contains("\ntry_frames "), "no traffic is tried");
     // A filter's own settings are there once its module is.
     let place = |part: &str| text.find(part).expect(part);
     assert!(place("load_module pf") < place("set_word 'net.inet.ip.ttl'"), "{text}");
@@ -187,6 +190,17 @@ fn cables_are_chosen_before_anything_lies_on_them_and_not_where_nothing_counts()
     assert!(place("\ncables 3 3\n") < place("ifconfig epair0a ether"), "{text}");
     let rehearsal = written(&Task { is_rehearsal: true, ..task(4) }, &[], None);
     assert!(rehearsal.contains("\ncables 3 0\n"), "{rehearsal}");
+}
+
+#[test]
+fn a_rehearsal_sends_a_few_frames_of_each_traffic_before_it_reads_back() {
+    let from_state = vec![task(4), Task { duration_ns: 20_000_000, ..task(6) }];
+    let rehearsal = Task { is_rehearsal: true, from_state, ..task(4) };
+    let text = written(&rehearsal, &[], None);
+    let place = |part: &str| text.find(part).expect(part);
+    assert!(place("set_word net.inet.ip.forwarding") < place("\ntry_frames $P/frames.0 1000000\n"));
+    assert!(place("\ntry_frames $P/frames.1 20000000\n") < place("\nprove kernel "), "{text}");
+    assert!(text.ends_with("\nrehearsed\n") && !text.contains("cable 1000000"), "{text}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::plan::{Needs, UntilDecided, Wanted, own_truths, unproven};
+use crate::plan::{Earlier, Needs, UntilDecided, Wanted, own_truths, unproven};
 use crate::runner::Stopper as _;
 use fwdlab_claims::decided::{Look, Open};
 use fwdlab_device::Repeatability;
@@ -42,6 +42,27 @@ fn trials(ratios: &[f64]) -> Vec<Trial> {
         }
     }
     trials
+}
+
+/// Results with these trials.
+fn results_of(trials: Vec<Trial>) -> Results {
+    Results {
+        dir: "results/sample".into(),
+        campaign: examples::campaign(),
+        trials,
+        repeated: Vec::new(),
+        resumed: Vec::new(),
+        finished: None,
+        known: Vec::new(),
+        sequence: Vec::new(),
+        is_torn: false,
+        changed: None,
+    }
+}
+
+/// The same as what a plan of this very experiment learns from.
+fn earlier_of(results: Results) -> Earlier {
+    Earlier { results, differences: Vec::new(), is_of_other_device: false }
 }
 
 fn settled(stop: &mut UntilDecided, trials: &[Trial]) -> Option<String> {
@@ -228,19 +249,10 @@ fn the_labs_own_truths_take_their_time() {
 
 #[test]
 fn earlier_results_tell_spread_and_time() {
-    let results = Results {
-        dir: "results/sample".into(),
-        campaign: examples::campaign(),
-        trials: trials(&[1.010, 1.012, 1.008, 1.011]),
-        repeated: Vec::new(),
-        resumed: Vec::new(),
-        finished: None,
-        known: Vec::new(),
-        sequence: Vec::new(),
-        is_torn: false,
-        changed: None,
-    };
-    let needs = Needs::of(&experiment("blocks = 8"), Some(&results), WANTED, None);
+    let results = results_of(trials(&[1.010, 1.012, 1.008, 1.011]));
+    let own = experiment("blocks = 8");
+    let earlier = earlier_of(results);
+    let needs = Needs::of(&own, Some(&earlier), WANTED, None);
     assert!(needs.is_measured() && needs.is_time_measured);
     assert_eq!(needs.rows.len(), 1);
     assert_eq!((needs.rows[0].pilot_blocks, needs.rows[0].metric.as_str()), (4, "rate"));
@@ -278,22 +290,12 @@ fn boots_are_in_the_time_of_a_plan_unless_it_was_measured() {
             let second: u64 = seconds.iter().take(at).sum();
             trial.started = Some(format!("2026-01-01T00:{:02}:{:02}Z", second / 60, second % 60));
         }
-        Results {
-            dir: "results/sample".into(),
-            campaign: examples::campaign(),
-            trials,
-            repeated: Vec::new(),
-            resumed: Vec::new(),
-            finished: None,
-            known: Vec::new(),
-            sequence: Vec::new(),
-            is_torn: false,
-            changed: None,
-        }
+        results_of(trials)
     };
     let experiment = experiment("blocks = 8");
-    let plan = |earlier: Option<&Results>, trial| {
-        Needs::of(&experiment, earlier, WANTED, None).on_device(3, trial)
+    let plan = |earlier: Option<Results>, trial| {
+        let earlier = earlier.map(earlier_of);
+        Needs::of(&experiment, earlier.as_ref(), WANTED, None).on_device(3, trial)
     };
     let booted = plan(None, Some((20.0, "a boot")));
     assert_eq!((booted.block_seconds, booted.beside_traffic.as_str()), (40.0, "a boot"));
@@ -304,9 +306,58 @@ fn boots_are_in_the_time_of_a_plan_unless_it_was_measured() {
     );
     // Trials of 100 s are no interruptions of an hour; a night between two of 1 s is one.
     let slow = [100; 7];
-    let measured = plan(Some(&results(&slow)), Some((20.0, "a boot")));
+    let measured = plan(Some(results(&slow)), Some((20.0, "a boot")));
     assert!(measured.is_time_measured);
     assert_eq!(measured.block_seconds, 200.0);
     let quick = [1, 1, 1, 1, 1, 1, 900];
-    assert_eq!(plan(Some(&results(&quick)), None).block_seconds, 2.0);
+    assert_eq!(plan(Some(results(&quick)), None).block_seconds, 2.0);
+}
+
+/// They were no part of the time: 12 profiles of two seconds behind a campaign of five.
+#[test]
+fn profiles_take_their_time_too() {
+    let without = Needs::of(&experiment("blocks = 8"), None, WANTED, None);
+    let own = experiment("blocks = 8\nprofile = true");
+    let needs = Needs::of(&own, None, WANTED, None);
+    assert_eq!((without.profiles, needs.profiles), (0, 2));
+    // A trial of a profile lasts two seconds at least, and these last one.
+    let more = needs.planned_seconds() - without.planned_seconds();
+    assert!((more - 2.0 * 2.1).abs() < 1e-9, "{more}");
+    let booted = needs.on_device(3, Some((20.0, "a boot")));
+    assert_eq!(booted.planned_seconds(), 3.0 * 20.0 + 8.0 * 40.0 + 2.0 * 20.0);
+}
+
+/// Results of `text`, as they lie in a directory, beside the experiment that is planned.
+fn learned(there: &str, device: &str, planned: &Experiment) -> (tempfile::TempDir, Earlier) {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("experiment.toml"), there).unwrap();
+    let campaign = fwdlab_results::Campaign {
+        device: device.to_owned(),
+        experiment_sha256: "0".repeat(64),
+        ..examples::campaign()
+    };
+    let results = results_of(trials(&[1.010, 1.012, 1.008, 1.011]));
+    let results = Results { dir: dir.path().to_owned(), campaign, ..results };
+    (dir, Earlier::of(results, planned))
+}
+
+/// Its times were taken without a word.
+#[test]
+fn results_of_another_experiment_give_no_times_and_say_what_differs() {
+    let own = experiment("blocks = 8\nduration = \"1s\"");
+    let learn = |text: String, device: &str| learned(&text, device, &own);
+    let (_dir, same) = learn(own.text.replace("blocks = 8", "blocks = 3"), &own.device);
+    assert_eq!(same.differences, [""; 0]);
+    assert!(Needs::of(&own, Some(&same), WANTED, None).is_time_measured);
+    let (_dir, longer) = learn(own.text.replace("\"1s\"", "\"5s\""), &own.device);
+    assert_eq!(longer.differences, ["duration \"5s\", here \"1s\""]);
+    let needs = Needs::of(&own, Some(&longer), WANTED, None);
+    assert!(needs.is_measured() && !needs.is_time_measured);
+    let (_dir, other) = learn(own.text.replace("198.18.0.1:", "198.18.0.1-198.18.0.9:"), &own.device);
+    assert_eq!(other.differences, ["another traffic inet"]);
+    let (_dir, alone) = learn(own.text.replace("\"modular\"", "\"mod\""), &own.device);
+    assert_eq!(alone.differences, ["no variant modular"]);
+    let (_dir, elsewhere) = learn(own.text.clone(), "vm");
+    assert!(elsewhere.is_of_other_device);
+    assert!(!Needs::of(&own, Some(&elsewhere), WANTED, None).is_measured());
 }
