@@ -9,7 +9,6 @@ use super::problem::{Complaint, Complaints};
 use super::schema::TrafficPlace;
 use super::{Churn, ChurnSource, Endpoint, Load, Traffic, Variant};
 use fwdlab_results::{Family, Measure};
-use fwdlab_routes::Prefix;
 use fwdlab_routes::number;
 
 /// The baseline must be a variant.
@@ -174,105 +173,5 @@ pub(super) fn both_ways(
         );
         let (at, field) = place.key_or_ends("direction");
         complaints.add(at, field, complaint);
-    }
-}
-
-/// Every destination must have a route that leaves by port 1, and where frames go both ways every
-/// source one that leaves by port 0.
-pub(super) fn reachable(
-    placed: &[(Traffic, TrafficPlace)],
-    routes: &DraftRoutes,
-    allows_no_route: bool,
-    complaints: &mut Complaints<'_>,
-) {
-    let ends = placed.iter().flat_map(|(traffic, place)| {
-        traffic.ends().flat_map(move |(source, destination)| {
-            // The acknowledgements of streams come back.
-            let is_both = traffic.direction.is_both() || traffic.streams.is_some();
-            let back = is_both.then_some((source, 0, place));
-            std::iter::once((destination, 1, place)).chain(back)
-        })
-    });
-    for (end, port, place) in ends {
-        let family = end.family();
-        match first_stray(&end, port, routes) {
-            Some((address, None)) if routes.source.is_none() && !allows_no_route => {
-                let complaint = Complaint::new(
-                    format!("no route covers {}", text(address, family)),
-                    match port {
-                        1 => "a route for every destination",
-                        _ => {
-                            "a route for every source, to which frames go with direction = \"both\" or \
-                             kind = \"tcp\""
-                        }
-                    },
-                    "add one to [routes] static, name a table there with file = \"FILE\", or \
-                     allow = [\"no-route\"] if drops are wanted",
-                );
-                complaints.add(&place.destination, &place.field, complaint);
-            }
-            Some((address, Some(prefix))) if port == 0 => {
-                let complaint = Complaint::new(
-                    format!(
-                        "the route to {} ({prefix}) leads to the destinations",
-                        text(address, family)
-                    ),
-                    "a route that leaves by port 0, the side of the sources",
-                    "name a gateway near the sources, or add \"port 0\" to the route",
-                );
-                complaints.add(&place.destination, &place.field, complaint);
-            }
-            Some((address, Some(prefix))) => {
-                let complaint = Complaint::new(
-                    format!(
-                        "the route to {} ({prefix}) leads back to the sources",
-                        text(address, family)
-                    ),
-                    "a route that leaves by port 1, the side of the destinations",
-                    "name a gateway near the destinations, or add \"port 1\" to the route",
-                );
-                complaints.add(&place.destination, &place.field, complaint);
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The first of some addresses whose longest match is missing, or leads to another port than this
-/// one (then with the prefix).
-fn first_stray(end: &Endpoint, port: u16, routes: &DraftRoutes) -> Option<(u128, Option<Prefix>)> {
-    let (first, last) = end.bounds();
-    let of_family: Vec<_> = routes
-        .fixed
-        .iter()
-        .map(|found| found.value.0)
-        .filter(|route| Family::of(route.prefix.address()) == end.family())
-        .collect();
-    // The longest match changes only where a prefix begins or ends.
-    let mut starts = vec![first];
-    for route in &of_family {
-        let (low, high) = route.prefix.bounds();
-        starts.extend([Some(low), high.checked_add(1)].into_iter().flatten());
-    }
-    starts.retain(|start| (first..=last).contains(start));
-    starts.sort_unstable();
-    starts.into_iter().find_map(|address| {
-        let covers = |prefix: &Prefix| {
-            let (low, high) = prefix.bounds();
-            (low..=high).contains(&address)
-        };
-        let best = of_family.iter().filter(|r| covers(&r.prefix)).max_by_key(|r| r.prefix.length());
-        match best {
-            None => Some((address, None)),
-            Some(route) if route.port != port => Some((address, Some(route.prefix))),
-            Some(_) => None,
-        }
-    })
-}
-
-fn text(address: u128, family: Family) -> String {
-    match family {
-        Family::Inet => std::net::Ipv4Addr::from_bits(address as u32).to_string(),
-        Family::Inet6 | Family::Dual => std::net::Ipv6Addr::from_bits(address).to_string(),
     }
 }
