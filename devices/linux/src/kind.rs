@@ -396,9 +396,11 @@ impl Kind for OnVeth {
     fn open(
         &self,
         experiment: &Arc<Experiment>,
-        _: &Place,
+        place: &Place,
     ) -> Result<Box<dyn Device>, DeviceError> {
-        Ok(Box::new(Namespaces::new(experiment.clone(), self.is_embedded)?))
+        let mut device = Namespaces::new(experiment.clone(), self.is_embedded)?;
+        device.powercap = place.powercap.clone();
+        Ok(Box::new(device))
     }
 
     fn tidy(&self) {

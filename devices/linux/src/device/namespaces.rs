@@ -34,7 +34,7 @@ pub(crate) struct Namespaces {
     pub(super) pulses: [Pulse; 2],
     /// What the variant that was applied last set, and the topology that it wanted.
     pub(super) applied: Option<(LinuxSettings, Topology)>,
-    pub(super) powercap: Powercap,
+    pub(crate) powercap: Powercap,
 }
 
 impl Namespaces {
