@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::{Child, ChildStdin};
 use std::time::{Duration, Instant};
 
+use fwdlab_counters::{Readings, aligned};
 use fwdlab_agent::channel::{line_of, message_of};
 use fwdlab_agent::order::{
     Answer, CablePort, Order, Probed, Report, Role, StampClock, StampOrder, StampProof, Stamping,
@@ -13,7 +14,6 @@ use fwdlab_agent::order::{
 use fwdlab_agent::task::{Captured, TaskTraffic};
 use fwdlab_results::{CONSOLE_LINES, FailureKind, Interval, StampFigures};
 
-use super::align::{Readings, aligned};
 use super::captures::Captures;
 use super::{Counts, Generator, Hosts, Task};
 use crate::host::Connected;
