@@ -62,6 +62,8 @@ impl Schema for OnVeth {
             sends_both_ways: !self.is_embedded,
             most_ports: if self.is_embedded { 2 } else { MOST_PORTS },
             searches_rates: !self.is_embedded,
+            measures_latency: !self.is_embedded,
+            needs_search_for_latency: true,
             opens_sessions: !self.is_embedded,
             carries_streams: !self.is_embedded,
             benchmarks: if self.is_embedded { &[] } else { &OWN },

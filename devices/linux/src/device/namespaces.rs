@@ -46,6 +46,7 @@ impl Namespaces {
         let concerns_input = is_input_measured(&experiment, is_veth)?;
         tester::check_sessions(&experiment)?;
         streams::check(&experiment)?;
+        tester::check_latency(&experiment)?;
         let mut testbed = Testbed::new()?;
         let mut probe = Topology::default();
         probe.namespace(DEVICE);

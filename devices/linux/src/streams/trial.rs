@@ -207,6 +207,7 @@ impl Counted {
             unread: 0,
             by_port: Vec::new(),
             tracking: None,
+            latency: None,
         };
         let own = Streams {
             congestion: self.congestion,
