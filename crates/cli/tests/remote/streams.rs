@@ -4,36 +4,20 @@ use fwdlab_results::{Benchmark, Results, Streams, Trial};
 
 use crate::rig::{Rig, text};
 
-/// Four streams; the second variant loses one frame in twenty that goes to the receiver.
-const EXPERIMENT: &str = r#"
-title = "Streams between two hosts"
-device = "remote"
-baseline = "plain"
-measure = ["goodput", "byte-cost"]
-blocks = 1
-calibrate = "0%"
-duration = "1s"
-warmup = "0ms"
-interval = "100ms"
-
-[[variant]]
-name = "plain"
-apply = ["nft delete table ip fwdlab_loss 2>/dev/null; :"]
-
-[[variant]]
-name = "lossy"
-apply = ["nft -f - <<E\ntable ip fwdlab_loss\ndelete table ip fwdlab_loss\ntable ip fwdlab_loss { chain f { type filter hook forward priority 0; ip daddr 198.19.10.1 numgen inc mod 20 == 0 drop; }; }\nE"]
-
-[[traffic]]
-name = "inet"
-kind = "tcp"
-source = "198.18.10.1:7000-7003"
-destination = "198.19.10.1:7000"
-congestion = "reno"
-
-[routes]
-static = ["198.18.0.0/16 via 198.18.0.203", "198.19.0.0/16 via 198.19.0.203"]
-"#;
+/// The shipped experiment, with one short trial of each variant and measure.
+fn experiment() -> String {
+    let shipped = include_str!("../../../../examples/remote-streams.toml");
+    let mut text = shipped.to_owned();
+    for (from, to) in [
+        ("measure = \"goodput\"", "measure = [\"goodput\", \"byte-cost\"]"),
+        ("blocks = 6", "blocks = 1"),
+        ("duration = \"2s\"", "duration = \"1s\""),
+    ] {
+        assert!(text.contains(from), "{text}");
+        text = text.replace(from, to);
+    }
+    text
+}
 
 fn of<'a>(results: &'a Results, variant: &str, traffic: &str) -> (&'a Trial, &'a Streams) {
     let is_it = |trial: &&Trial| trial.variant == variant && trial.traffic == traffic;
@@ -58,7 +42,7 @@ fn streams_of_iperf3_are_counted_and_a_loss_that_was_planted_is_found() {
     let Some(rig) = Rig::up(name, &["--receiver"]) else { return };
     let shown = |role: &str| rig.on(role, "ip -4 -o addr show; ip route show; ip neigh show nud permanent");
     let before = ["tester", "receiver"].map(shown);
-    let output = rig.run(EXPERIMENT);
+    let output = rig.run(&experiment());
     let results = Results::read(&rig.results()).unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
     let (plain, own) = of(&results, "plain", "inet-goodput");
     let (lossy, other) = of(&results, "lossy", "inet-goodput");
@@ -87,7 +71,7 @@ fn a_host_without_iperf3_is_named_with_what_helps() {
     let Some(rig) = Rig::up("a_host_without_iperf3_is_named", &["--receiver"]) else { return };
     // Of its own root alone.
     rig.on("receiver", "rm -f /usr/bin/iperf3 /usr/local/bin/iperf3 /bin/iperf3");
-    let output = rig.run(EXPERIMENT);
+    let output = rig.run(&experiment());
     let said = text(&output.stdout) + &text(&output.stderr);
     assert!(said.contains("receiver: it has no iperf3, which carries the streams"), "{said}");
     assert!(said.contains("apt-get install iperf3 there"), "{said}");

@@ -80,10 +80,10 @@ pub fn version(host: &mut Connected) -> Option<String> {
 }
 
 /// Runs a script that ip(8) stands in.
-fn set(
+fn set<'w>(
     host: &mut Connected,
-    script: fn(&Way<'_>, &str) -> String,
-    way: &Way<'_>,
+    script: fn(&Way<'w>, &str) -> String,
+    way: &Way<'w>,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<()> {
     let script = script(way, &host.ip(is_stopped)?);
@@ -190,7 +190,7 @@ mod tests {
         let text = format!(
             "name = \"bed\"\n{}{}{receiver}",
             host("dut", ports(1)),
-            host("tester", if receiver.is_empty() { ports(3) } else { ports(3)[..42].to_owned() }),
+            host("tester", if receiver.is_empty() { ports(3) } else { ports(3)[..41].to_owned() }),
         );
         Testbed::parse(Path::new("bed.toml"), &text).expect("a valid testbed")
     }
@@ -225,7 +225,7 @@ mod tests {
         assert!(said.starts_with("x.toml:12:10: traffic[1].source: iperf3 has one"), "{said}");
         let said = check(ports, "198.19.10.1:7-8", &two);
         assert!(said.starts_with("x.toml:13:15: traffic[1].destination: iperf3 receives"), "{said}");
-        let freebsd = testbed(&RECEIVES.replace("\"linux\"", "\"freebsd\"").replace("\"c\"", "\"em0\""));
-        assert!(check(ports, one, &freebsd).contains("hosts with Linux"));
+        let freebsd = RECEIVES.replace("\"linux\"", "\"freebsd\"") + "[tester]\nkind = \"pkt-gen\"\n";
+        assert!(check(ports, one, &testbed(&freebsd)).contains("hosts with Linux"));
     }
 }
