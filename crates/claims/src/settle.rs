@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use fwdlab_stats::steady;
 
 use crate::comparable::{self, FEWEST};
-use fwdlab_results::{
-    Interval, LimitedBy, Measured, Status, Steady, Trial, TrialEnvironment, Way,
-};
+use fwdlab_results::{Interval, LimitedBy, Measured, Status, Steady, Trial, TrialEnvironment, Way};
 
 /// A device that had nothing to do for more than this share of a trial was waiting for frames.
 /// Below it, the rate that was lost by waiting is smaller than the usual margin of 1 %.

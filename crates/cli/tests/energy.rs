@@ -82,7 +82,10 @@ fn a_campaign_counts_the_joules_of_each_package_once() {
     assert!(lab.path("out/README.md").exists(), "{}", text(&output.stderr));
     let results = Results::read(&lab.path("out")).unwrap();
     let joules: Vec<Option<f64>> = results.trials.iter().map(|t| t.measured.joules).collect();
-    assert!(!joules.is_empty() && joules.iter().all(|own| own.is_some_and(|j| j > 0.0)), "{joules:?}");
+    assert!(
+        !joules.is_empty() && joules.iter().all(|own| own.is_some_and(|j| j > 0.0)),
+        "{joules:?}"
+    );
     // No trial counts what another one does, and nothing counts twice: together they have no more than there was.
     let sum: f64 = joules.iter().flatten().sum();
     assert!(sum <= us as f64 * 30e-6, "{sum} of {us} us at 30 W");
@@ -117,7 +120,9 @@ fn doctor_says_what_counters_there_are_and_what_helps_where_a_user_may_not_read_
     as_a_user.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--", binary]);
     let user = said(&mut as_a_user);
     if !user.contains("energy counters") {
-        eprintln!("SKIPPED the part of doctor_says_what_counters as a user: needs root and setpriv: {user}");
+        eprintln!(
+            "SKIPPED the part of doctor_says_what_counters as a user: needs root and setpriv: {user}"
+        );
         return;
     }
     assert!(user.contains("intel-rapl:0/energy_uj: Permission denied"), "{user}");

@@ -237,7 +237,11 @@ pub fn measured(measure: Measure, carried: Carried, change: Change) -> Measured 
         streams: carried
             .streams
             .iter()
-            .map(|own| fwdlab_results::Stream { bytes: own.bytes, again: own.again, ..Default::default() })
+            .map(|own| fwdlab_results::Stream {
+                bytes: own.bytes,
+                again: own.again,
+                ..Default::default()
+            })
             .collect(),
         through: carried.intervals.iter().map(slice).collect(),
         ..Streams::default()
@@ -295,24 +299,34 @@ mod tests {
         let stream = |bytes, again| Stream { bytes, again };
         assert_eq!(carried.streams, [stream(131_072, 5), stream(131_070, 2)]);
         assert_eq!(carried.intervals, [(0.5005, 200_000), (0.4995, 62_144)]);
-        assert_eq!((carried.congestion.as_deref(), carried.segment_bytes), (Some("cubic"), Some(1400)));
+        assert_eq!(
+            (carried.congestion.as_deref(), carried.segment_bytes),
+            (Some("cubic"), Some(1400))
+        );
         assert_eq!(carried.version, "iperf 3.12");
     }
 
     #[test]
     fn what_is_wrong_or_missing_is_said() {
-        let refused = "{\"start\": {}, \"error\": \"unable to connect to server: Connection refused\"}";
+        let refused =
+            "{\"start\": {}, \"error\": \"unable to connect to server: Connection refused\"}";
         for (said, wanted) in [
             (refused.to_owned(), "Connection refused"),
             ("sh: iperf3: not found\n".to_owned(), "its last words: \"sh: iperf3: not found\""),
             (String::new(), "its last words: \"none\""),
             (SAID.replace("\"server_output_json\"", "\"other\""), "the receiver's words"),
             (SAID.replace("\"retransmits\": 5", "\"x\": 5"), "what was sent again"),
-            (SAID.replace("\"seconds\": 0.5005", "\"seconds\": -1.0"), "an interval of the receiver"),
+            (
+                SAID.replace("\"seconds\": 0.5005", "\"seconds\": -1.0"),
+                "an interval of the receiver",
+            ),
             (SAID.replace("\"bytes\": 131070", "\"bytes\": -3"), "cannot be read"),
             // One end tells of fewer streams than the other.
             (
-                SAID.replace(",\n  {\"sender\": {\"bytes\": 0}, \"receiver\": {\"bytes\": 131070}}", ""),
+                SAID.replace(
+                    ",\n  {\"sender\": {\"bytes\": 0}, \"receiver\": {\"bytes\": 131070}}",
+                    "",
+                ),
                 "a stream of one end",
             ),
         ] {
@@ -373,13 +387,18 @@ mod tests {
             version: "iperf 3.12".to_owned(),
         };
         let work = Work { busy: Duration::from_nanos(2_000), idle_share: 0.25 };
-        let change = Change { received: Some(6), sent: Some(4), work: Some(work), ..Change::default() };
+        let change =
+            Change { received: Some(6), sent: Some(4), work: Some(work), ..Change::default() };
         let measured = measured(Measure::Goodput, carried, change);
         let Some(Benchmark::Goodput(own)) = &measured.benchmark else { panic!("{measured:?}") };
         assert_eq!(own.goodput_bits_per_s(), Some(32_000.0));
         assert_eq!(own.fairness(), Some(0.8));
         assert_eq!(own.device_ns_per_byte(), Some(0.5));
-        assert_eq!((own.again_share(), own.device_frames), (None, Some(6)), "nobody counted segments");
+        assert_eq!(
+            (own.again_share(), own.device_frames),
+            (None, Some(6)),
+            "nobody counted segments"
+        );
         assert_eq!(own.streams.iter().map(|stream| stream.again).sum::<u64>(), 2);
         let rx: Vec<u64> = measured.intervals.iter().map(|interval| interval.rx).collect();
         assert_eq!((rx, measured.received, measured.flows_seen), (vec![3, 1], 4, Some(2)));

@@ -297,7 +297,11 @@ mod tests {
         zone(dir, "intel-rapl:1", "package-1", "1000");
         assert_eq!(fact(), format!("2 processor packages{from}"));
         put(dir, "intel-rapl:1", "energy_uj", "none\n");
-        assert!(fact().contains("intel-rapl:1/energy_uj: it is no number: no joules"), "{}", fact());
+        assert!(
+            fact().contains("intel-rapl:1/energy_uj: it is no number: no joules"),
+            "{}",
+            fact()
+        );
     }
 
     /// The superuser reads whatever its mode, so that this asks as somebody else.

@@ -44,9 +44,8 @@ impl Wanted<'_> {
                 remedy: "remove latency",
                 key: key.clone(),
             });
-            let is_searched = |measure: Measure| {
-                measure.loss_ratio().is_some() || measure.is_benchmark()
-            };
+            let is_searched =
+                |measure: Measure| measure.loss_ratio().is_some() || measure.is_benchmark();
             if self.placed.iter().any(|(own, _)| !is_searched(own.measure)) {
                 all.push(Demand {
                     what: "measure latency at a rate that is not searched for".to_owned(),

@@ -80,7 +80,10 @@ fn a_table_that_leads_the_way_back_astray_is_named_with_its_line_before_anything
     let table = "20.0.0.0/8\n198.18.10.4/30\n";
     let text = both_ways(table, "direction = \"both\"", "").unwrap_err().to_string();
     let named = "x.toml:9:10: traffic[1].source: the route to 198.18.10.4 (198.18.10.4/30, ";
-    assert!(text.contains(named) && text.contains("view.txt:2) leads to the destinations"), "{text}");
+    assert!(
+        text.contains(named) && text.contains("view.txt:2) leads to the destinations"),
+        "{text}"
+    );
     let remedy = "add \"198.18.10.4/30 via 198.18.0.203 port 0\" to [routes] static";
     assert!(text.contains(remedy), "{text}");
     // The remedy helps, and one way nothing goes to the sources.

@@ -72,9 +72,8 @@ pub(super) fn check(experiment: &Experiment, learned: &Learned) -> Result<()> {
     let problems = experiment.complaints_about_traffics(|traffic| {
         let is_meshed = traffic.ports > 2;
         let ends = if is_meshed { behind_ports(traffic) } else { sides(traffic) };
-        ends.into_iter().find_map(|(port, end)| {
-            Some((key_of(port), ground.fault(&end, port, is_meshed)?))
-        })
+        ends.into_iter()
+            .find_map(|(port, end)| Some((key_of(port), ground.fault(&end, port, is_meshed)?)))
     });
     problems.map_or(Ok(()), |problems| Err(problems.into()))
 }
@@ -123,19 +122,15 @@ impl Ground<'_> {
                 "a route for every source, to which frames go with direction = \"both\" or kind = \"tcp\""
             }
         };
-        let table = if beside.is_empty() { ", name a table there with file = \"FILE\"" } else { "" };
+        let table =
+            if beside.is_empty() { ", name a table there with file = \"FILE\"" } else { "" };
         let remedy = format!(
             "add one to [routes] static{table}, or allow = [\"no-route\"] if drops are wanted"
         );
         Complaint::new(format!("no route covers {address}{beside}"), wanted, remedy)
     }
 
-    fn astray(
-        &self,
-        (address, route): (IpAddr, &Route),
-        port: u16,
-        is_meshed: bool,
-    ) -> Complaint {
+    fn astray(&self, (address, route): (IpAddr, &Route), port: u16, is_meshed: bool) -> Complaint {
         let Route { prefix, port: by, .. } = *route;
         let learned = self.line_of(route);
         let place = learned.as_deref().unwrap_or_default();
@@ -178,9 +173,8 @@ impl Ground<'_> {
     }
 
     fn gateway_behind(&self, port: u16, like: IpAddr) -> Option<IpAddr> {
-        let is_it = |route: &&&Route| {
-            route.port == port && Family::of(route.gateway) == Family::of(like)
-        };
+        let is_it =
+            |route: &&&Route| route.port == port && Family::of(route.gateway) == Family::of(like);
         self.routes.iter().find(is_it).map(|route| route.gateway)
     }
 
@@ -188,7 +182,8 @@ impl Ground<'_> {
     /// only where it was learned.
     fn first_stray(&self, end: &Endpoint, port: u16, is_meshed: bool) -> Option<Stray<'_>> {
         let (first, last) = end.bounds();
-        let of_family = self.routes.iter().filter(|route| Family::of(route.gateway) == end.family());
+        let of_family =
+            self.routes.iter().filter(|route| Family::of(route.gateway) == end.family());
         let mut found: Vec<(u128, u128, &Route)> = of_family
             .map(|route| {
                 let (low, high) = route.prefix.bounds();

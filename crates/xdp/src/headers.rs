@@ -7,7 +7,6 @@ use fwdlab_port::bpf::Map;
 use fwdlab_traffic::{Carried, FlowSet, FrameOf, Order, flow_frame, header_len};
 use fwdlab_wire::ethernet;
 
-
 /// Bytes of a header in the table.
 const HEADER_ROOM: usize = 64;
 

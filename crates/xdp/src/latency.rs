@@ -169,8 +169,10 @@ mod tests {
     fn a_time_and_its_complement_add_nothing_to_a_checksum() {
         for time in [0, 1, u64::MAX, 0x0123_4567_89ab_cdef, 1 << 63] {
             let stamp = [time.to_ne_bytes(), (!time).to_ne_bytes()].concat();
-            let sum = |bytes: &[u8]| fwdlab_wire::checksum::finish(fwdlab_wire::checksum::sum(bytes));
-            let (without, with) = ([&[7; 8][..], &[0; 16]].concat(), [&[7; 8][..], stamp.as_slice()].concat());
+            let sum =
+                |bytes: &[u8]| fwdlab_wire::checksum::finish(fwdlab_wire::checksum::sum(bytes));
+            let (without, with) =
+                ([&[7; 8][..], &[0; 16]].concat(), [&[7; 8][..], stamp.as_slice()].concat());
             assert_eq!(sum(&with), sum(&without), "{time:x}");
         }
     }

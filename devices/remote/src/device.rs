@@ -102,11 +102,7 @@ impl Machines {
     }
 
     /// A trial of streams, which iperf3 carries.
-    fn stream_trial(
-        &mut self,
-        request: &Request<'_>,
-        watch: &mut Watch<'_>,
-    ) -> Result<Measured> {
+    fn stream_trial(&mut self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Measured> {
         let stop = watch.stop;
         let is_stopped = || stop.load(Ordering::Relaxed);
         let before = self.read(&is_stopped)?;

@@ -112,7 +112,8 @@ pub fn examine(file: &Path, program: &Path) -> Result<(String, bool)> {
                     line(is_there, format!("{}: {tool}", host.role));
                 }
                 if testbed.receiver.is_some() && host.role != DUT {
-                    let none = "no iperf3, which streams (kind = \"tcp\") need: apt-get install iperf3";
+                    let none =
+                        "no iperf3, which streams (kind = \"tcp\") need: apt-get install iperf3";
                     let found = version(&mut connected).unwrap_or_else(|| none.to_owned());
                     line(true, format!("{}: {found}", host.role));
                 }

@@ -40,10 +40,12 @@ fn streams_of_iperf3_are_counted_and_a_loss_that_was_planted_is_found() {
         }
     }
     let Some(rig) = Rig::up(name, &["--receiver"]) else { return };
-    let shown = |role: &str| rig.on(role, "ip -4 -o addr show; ip route show; ip neigh show nud permanent");
+    let shown =
+        |role: &str| rig.on(role, "ip -4 -o addr show; ip route show; ip neigh show nud permanent");
     let before = ["tester", "receiver"].map(shown);
     let output = rig.run(&experiment());
-    let results = Results::read(&rig.results()).unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
+    let results =
+        Results::read(&rig.results()).unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
     let (plain, own) = of(&results, "plain", "inet-goodput");
     let (lossy, other) = of(&results, "lossy", "inet-goodput");
     for (trial, streams) in [(plain, own), (lossy, other)] {

@@ -63,9 +63,8 @@ fn beside_baseline(results: &Results, kept: &Kept<'_>) -> Option<Spread> {
         let same = base.iter().find(|trial| trial.block == block && trial.is_ok())?;
         same.measured.joules_per_million()
     };
-    let ratio = |trial: &&Trial| {
-        Some(trial.measured.joules_per_million()? / of_block(trial.block)?)
-    };
+    let ratio =
+        |trial: &&Trial| Some(trial.measured.joules_per_million()? / of_block(trial.block)?);
     let ratios: Vec<f64> = kept.trials.iter().filter_map(ratio).collect();
     Spread::of(&ratios)
 }

@@ -283,7 +283,10 @@ fn energy_stands_beside_that_of_the_baseline_in_the_same_block() {
     let [base, _] = example::TWO;
     let (own, other): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.contains(base.name));
     assert!(own.first().is_some_and(|row| row.trim_end().ends_with('-')), "{rows:?}");
-    assert!(other.first().is_some_and(|row| row.trim_end().ends_with("1.500   [1.500, 1.500]")), "{rows:?}");
+    assert!(
+        other.first().is_some_and(|row| row.trim_end().ends_with("1.500   [1.500, 1.500]")),
+        "{rows:?}"
+    );
 }
 
 #[test]

@@ -5,13 +5,13 @@ use std::io::Write;
 use std::process::{Child, ChildStdin};
 use std::time::{Duration, Instant};
 
-use fwdlab_counters::{Readings, aligned};
 use fwdlab_agent::channel::{line_of, message_of};
 use fwdlab_agent::order::{
     Answer, CablePort, Order, Probed, Report, Role, StampClock, StampOrder, StampProof, Stamping,
     TrafficOrder,
 };
 use fwdlab_agent::task::{Captured, TaskTraffic};
+use fwdlab_counters::{Readings, aligned};
 use fwdlab_results::{CONSOLE_LINES, FailureKind, Interval, StampFigures};
 
 use super::captures::Captures;

@@ -54,7 +54,8 @@ pub fn check_streams(experiment: &Experiment, testbed: &Testbed) -> Result<()> {
             (
                 "source",
                 "iperf3 has one address at each end",
-                "one source and one destination, with as many source ports as there are streams".to_owned(),
+                "one source and one destination, with as many source ports as there are streams"
+                    .to_owned(),
                 "write for instance source = \"198.18.10.1:7000-7007\"",
             )
         } else if destination.port() != destination.last_port() {
@@ -224,8 +225,12 @@ mod tests {
         let said = check("198.18.10.1-198.18.10.2:7", one, &two);
         assert!(said.starts_with("x.toml:12:10: traffic[1].source: iperf3 has one"), "{said}");
         let said = check(ports, "198.19.10.1:7-8", &two);
-        assert!(said.starts_with("x.toml:13:15: traffic[1].destination: iperf3 receives"), "{said}");
-        let freebsd = RECEIVES.replace("\"linux\"", "\"freebsd\"") + "[tester]\nkind = \"pkt-gen\"\n";
+        assert!(
+            said.starts_with("x.toml:13:15: traffic[1].destination: iperf3 receives"),
+            "{said}"
+        );
+        let freebsd =
+            RECEIVES.replace("\"linux\"", "\"freebsd\"") + "[tester]\nkind = \"pkt-gen\"\n";
         assert!(check(ports, one, &testbed(&freebsd)).contains("hosts with Linux"));
     }
 }

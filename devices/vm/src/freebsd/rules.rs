@@ -118,7 +118,11 @@ mod tests {
             (Rules::Pf, "nat on vtnet1 from any to any -> (vtnet1)\npass all\n", Some("nat")),
             (Rules::Pf, "pass out on vtnet1 nat-to 198.19.0.1\n", Some("nat-to")),
             (Rules::Ipfw, "add 100 allow ip from any to any\n", None),
-            (Rules::Ipfw, "nat 1 config ip 198.19.0.1\nadd 50 nat 1 ip from any to any\n", Some("nat")),
+            (
+                Rules::Ipfw,
+                "nat 1 config ip 198.19.0.1\nadd 50 nat 1 ip from any to any\n",
+                Some("nat"),
+            ),
         ] {
             assert_eq!(filter.translation(rules), wanted, "{rules}");
         }
