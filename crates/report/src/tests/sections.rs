@@ -281,7 +281,8 @@ fn energy_stands_beside_that_of_the_baseline_in_the_same_block() {
     let (_, table) = text.split_once("J/million frames").unwrap();
     let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("inet")).collect();
     let [base, _] = example::TWO;
-    let (own, other): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.contains(base.name));
+    let (own, other): (Vec<&str>, Vec<&str>) =
+        rows.iter().copied().partition(|row| row.contains(base.name));
     assert!(own.first().is_some_and(|row| row.trim_end().ends_with('-')), "{rows:?}");
     assert!(
         other.first().is_some_and(|row| row.trim_end().ends_with("1.500   [1.500, 1.500]")),
