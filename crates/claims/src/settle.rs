@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use fwdlab_stats::steady;
 
 use crate::comparable::{self, FEWEST};
-use fwdlab_results::{Interval, LimitedBy, Measured, Status, Steady, Trial, Way};
+use fwdlab_results::{Interval, LimitedBy, Measured, Status, Steady, Trial, TrialEnvironment, Way};
 
 /// A device that had nothing to do for more than this share of a trial was waiting for frames.
 /// Below it, the rate that was lost by waiting is smaller than the usual margin of 1 %.
@@ -89,7 +89,10 @@ fn fault(
             "no frame came back of {sent} sent: check the routes{set}; {dropped}"
         ));
     }
-    let counts = || imbalance(measured).or_else(|| imbalance_of_ways(measured));
+    let counts = || {
+        let why = imbalance(measured).or_else(|| imbalance_of_ways(measured))?;
+        Some(format!("counters disagree{why}; {}", helps(measured)))
+    };
     if let Some(why) = astray(measured, set).or_else(counts) {
         return Some(why);
     }
@@ -168,6 +171,22 @@ fn astray(measured: &Measured, set: &BTreeMap<String, String>) -> Option<String>
     )
 }
 
+/// What to do where two counts of the same frames do not agree.
+fn helps(measured: &Measured) -> String {
+    let share = measured.environment.core_share.unwrap_or(1.0);
+    if share < TrialEnvironment::LEAST_CORE_SHARE {
+        return format!(
+            "tester or device had its processor for {:.0} % of the time only, and what waits for it is counted by \
+             one side: stop what else runs on this machine (`fwdlab doctor` watches each core), or ask for a \
+             lower load",
+            100.0 * share
+        );
+    }
+    "look for other programs that send or receive by the ports of the device or of the tester, and for anything \
+     between the two that loses frames; if there is neither, run the trial again"
+        .to_owned()
+}
+
 /// Two counts of the same frames that do not agree as exactly as the ledger demands.
 fn imbalance(measured: &Measured) -> Option<String> {
     let Measured { sent, device_received, device_sent, ledger, .. } = *measured;
@@ -180,12 +199,12 @@ fn imbalance(measured: &Measured) -> Option<String> {
     let unequal = sides.into_iter().find_map(|(a, one, b, other)| {
         let (one, other) = (one?, other?);
         let differ = !ledger.allows(one, other);
-        differ.then(|| format!("counters disagree: {a} {one} frames, but {b} {other}"))
+        differ.then(|| format!(": {a} {one} frames, but {b} {other}"))
     });
     // Where nobody counted what it dropped, it may have dropped any number, but sent no more.
     let (out, into) = (device_sent.unwrap_or(0), device_received.unwrap_or(u64::MAX));
     let is_more = out > into && !ledger.allows(out, into);
-    let more = || format!("counters disagree: the device sent {out} frames, but received {into}");
+    let more = || format!(": the device sent {out} frames, but received {into}");
     unequal.or_else(|| is_more.then(more))
 }
 
@@ -204,7 +223,7 @@ fn imbalance_of_ways(measured: &Measured) -> Option<String> {
     let unlike = sums.into_iter().find(|(_, ways, whole)| whole.is_some_and(|all| all != *ways));
     if let Some((what, ways, Some(whole))) = unlike {
         let both = format!("{ways} frames were {what} both ways together");
-        return Some(format!("counters disagree: {both}, but {whole} in all"));
+        return Some(format!(": {both}, but {whole} in all"));
     }
     ways.iter().zip(Way::NAMES).find_map(|(way, name)| {
         let sides = [
@@ -214,7 +233,7 @@ fn imbalance_of_ways(measured: &Measured) -> Option<String> {
         sides.into_iter().find_map(|(a, one, b, other)| {
             let (one, other) = (one?, other?);
             let differ = !ledger.allows(one, other);
-            differ.then(|| format!("counters disagree {name}: {a} {one} frames, but {b} {other}"))
+            differ.then(|| format!(" {name}: {a} {one} frames, but {b} {other}"))
         })
     })
 }
@@ -435,6 +454,30 @@ mod tests {
         // Frames that are lost behind the device did not come back to anybody.
         let lost = of([way(100, 100, [100, 100]), way(80, 70, [80, 80])], Some(0)).expect("lost");
         assert!(lost.contains("counters disagree"), "{lost}");
+    }
+
+    /// "The tester received 9985 frames, but the device sent 10000" was all that was said.
+    #[test]
+    fn counts_that_disagree_come_with_what_helps() {
+        let with = |core_share| Measured {
+            sent: Some(100),
+            received: 85,
+            device_received: Some(100),
+            device_sent: Some(90),
+            environment: TrialEnvironment { core_share, ..TrialEnvironment::default() },
+            ..Measured::default()
+        };
+        let said = |core_share| {
+            fault(&with(core_share), Some(1e3), &BTreeMap::new()).expect("they disagree")
+        };
+        let starved = said(Some(0.62));
+        let counts = "counters disagree: the tester received 85 frames, but the device sent 90; ";
+        assert!(starved.starts_with(counts), "{starved}");
+        assert!(starved.contains("62 % of the time only") && starved.contains("lower load"));
+        for undisturbed in [said(Some(0.99)), said(None)] {
+            assert!(undisturbed.starts_with(counts), "{undisturbed}");
+            assert!(undisturbed.contains("look for other programs"), "{undisturbed}");
+        }
     }
 
     #[test]

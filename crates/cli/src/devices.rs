@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use fwdlab_builtin::Builtin;
+use fwdlab_device::energy::Powercap;
 use fwdlab_device::{Device, Kind, Place};
 use fwdlab_experiment::{Experiment, Schema};
 use fwdlab_guard::Scratch;
@@ -133,13 +134,18 @@ pub fn abandon() {
     KINDS.iter().for_each(|kind| kind.abandon());
 }
 
+/// The directory of the energy counters, where it is not the system's: containers hide that one.
+const POWERCAP: &str = "FWDLAB_POWERCAP";
+
 /// Where this program stands.
 ///
 /// # Errors
 /// When the system does not say.
 pub fn place() -> anyhow::Result<Place> {
     let program = std::env::current_exe().context("cannot find this program")?;
-    Ok(Place { program, ..Place::default() })
+    let powercap = std::env::var_os(POWERCAP).filter(|dir| !dir.is_empty());
+    let powercap = powercap.map_or_else(Powercap::default, |dir| Powercap::at(Path::new(&dir)));
+    Ok(Place { program, powercap, ..Place::default() })
 }
 
 /// The device that an experiment names, ready for its trials.

@@ -110,7 +110,7 @@ struct Seen {
 fn examine() -> anyhow::Result<Vec<Seen>> {
     let place = devices::place()?;
     let mut seen: Vec<Seen> = Vec::new();
-    for finding in doctor::examine().into_iter().chain([ministat::finding()]) {
+    for finding in doctor::examine(&place).into_iter().chain([ministat::finding()]) {
         seen.push(Seen { finding, by: Vec::new() });
     }
     for feature in features::left_out() {

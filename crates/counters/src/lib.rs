@@ -3,7 +3,9 @@
 
 #![forbid(unsafe_code)]
 
+mod align;
 mod cpu;
+pub mod iperf3;
 pub mod netstat;
 pub mod proc;
 mod queues;
@@ -12,6 +14,7 @@ pub mod settings;
 mod sums;
 mod work;
 
+pub use align::{Readings, aligned};
 pub use cpu::CpuTime;
 pub use queues::Queues;
 pub use reading::{Broken, Change, PortReading, Reading, added, change};

@@ -44,6 +44,17 @@ impl Wanted<'_> {
                 remedy: "remove latency",
                 key: key.clone(),
             });
+            let is_searched =
+                |measure: Measure| measure.loss_ratio().is_some() || measure.is_benchmark();
+            if self.placed.iter().any(|(own, _)| !is_searched(own.measure)) {
+                all.push(Demand {
+                    what: "measure latency at a rate that is not searched for".to_owned(),
+                    is_met: Box::new(|can| !can.needs_search_for_latency),
+                    measure: None,
+                    remedy: "write measure = \"throughput\", or remove latency",
+                    key: key.clone(),
+                });
+            }
         }
         if let Some(key) = &self.profile {
             all.push(Demand {

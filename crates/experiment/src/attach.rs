@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
-use crate::{Allowance, Endpoint, Experiment, Route, RouteSource, Traffic};
-use crate::{Error, Result, inputs};
+use crate::reach::{self, Learned};
+use crate::{Experiment, Result, Route, RouteSource, Traffic, inputs};
 use fwdlab_guard::digest::Sum;
 use fwdlab_results::Error as ResultsError;
 use fwdlab_results::Family;
@@ -25,7 +25,7 @@ const DESTINATIONS: u16 = 1;
 impl Experiment {
     /// Reads the routes that the experiment takes from a file or has
     /// generated, adds them to [`Routes::fixed`](crate::Routes),
-    /// and checks that every destination is reachable. Routes of a family
+    /// and checks that they lead to every address that frames go to, by the port behind which it lies. Routes of a family
     /// without traffic are left out, and so is a learned route to the prefix of
     /// a static one.
     ///
@@ -33,44 +33,23 @@ impl Experiment {
     /// experiment.
     ///
     /// # Errors
-    /// When the file cannot be read or is wrong, or a destination has no route.
+    /// When the file cannot be read or is wrong, or an address has no route or one that leads astray.
     pub(crate) fn load_routes(&mut self) -> Result<()> {
         let files = self.other_files();
         if !files.is_empty() {
             self.sha256 = digest(&self.text, &files)?;
         }
-        let source = match (&self.routes.source, self.routes_file()) {
-            (None, _) => return Ok(()),
-            (Some(_), Some(file)) => {
-                attach(self, &read_found(&file)?);
-                file.display().to_string()
+        let learned = match (&self.routes.source, self.routes_file()) {
+            (Some(_), Some(file)) => of_file(&file)?,
+            (Some(RouteSource::Generate(count)), None) => generated(self, *count),
+            (None | Some(RouteSource::File(_)), _) => {
+                self.route_to_ports();
+                return Ok(());
             }
-            (Some(RouteSource::Generate(count)), None) => {
-                let count = *count;
-                attach(self, &generated(self, count));
-                format!("the {count} generated routes")
-            }
-            (Some(RouteSource::File(_)), None) => return Ok(()),
         };
-        if self.allow.contains(&Allowance::NoRoute) {
-            return Ok(());
-        }
-        match self.traffics.iter().find_map(|t| {
-            let gap = t.ends().find_map(|(source, destination)| {
-                let back = t.direction.is_both().then_some(source);
-                let mut ends = std::iter::once(destination).chain(back);
-                ends.find_map(|end| first_gap(&end, &self.routes.fixed))
-            })?;
-            Some((t, gap))
-        }) {
-            None => Ok(()),
-            Some((traffic, address)) => Err(Error::Unreachable {
-                path: self.path.clone(),
-                traffic: traffic.name.clone(),
-                address,
-                source_of_routes: source,
-            }),
-        }
+        attach(self, &learned.table);
+        self.route_to_ports();
+        reach::check(self, &learned)
     }
 }
 
@@ -105,32 +84,40 @@ impl Experiment {
 /// The experiment's routes with those of a file beside them, as `file` in `[routes]` would give.
 ///
 /// # Errors
-/// When the file cannot be read or is wrong.
+/// When the file cannot be read or is wrong, or an address of a traffic is led astray.
 pub fn with_file(experiment: &Experiment, file: &Path) -> Result<Vec<Route>> {
-    let table = read_found(file)?;
-    Ok(with(experiment, &table))
+    with(experiment, &of_file(file)?)
 }
 
 /// The experiment's routes with so many generated ones beside them for each family in use.
-pub fn with_generated(experiment: &Experiment, count: u32) -> Vec<Route> {
+///
+/// # Errors
+/// When an address of a traffic is led astray.
+pub fn with_generated(experiment: &Experiment, count: u32) -> Result<Vec<Route>> {
     with(experiment, &generated(experiment, count))
 }
 
-fn with(experiment: &Experiment, table: &RouteTable) -> Vec<Route> {
+fn with(experiment: &Experiment, learned: &Learned) -> Result<Vec<Route>> {
     let mut changed = experiment.clone();
-    attach(&mut changed, table);
-    changed.routes.fixed
+    attach(&mut changed, &learned.table);
+    reach::check(&changed, learned)?;
+    Ok(changed.routes.fixed)
+}
+
+fn of_file(file: &Path) -> Result<Learned> {
+    Ok(Learned { table: read_found(file)?, from: file.display().to_string(), is_file: true })
 }
 
 /// So many generated routes for each family in use.
-fn generated(experiment: &Experiment, count: u32) -> RouteTable {
+fn generated(experiment: &Experiment, count: u32) -> Learned {
     let used = families(experiment);
-    generate::table(generate::Wanted {
+    let table = generate::table(generate::Wanted {
         routes: count,
         nexthops: SPREAD,
         ipv4: used.contains(&Family::Inet),
         ipv6: used.contains(&Family::Inet6),
-    })
+    });
+    Learned { table, from: format!("the {count} generated routes"), is_file: false }
 }
 
 fn families(experiment: &Experiment) -> HashSet<Family> {
@@ -207,32 +194,6 @@ fn spread(prefix: &Prefix) -> u32 {
     let (low, _) = prefix.bounds();
     let mixed = ((low >> 64) as u64 ^ low as u64).wrapping_add(u64::from(prefix.length()));
     (mixed.wrapping_mul(GOLDEN) >> 60) as u32 % SPREAD
-}
-
-/// The first of some destinations that no route covers.
-fn first_gap(destination: &Endpoint, routes: &[Route]) -> Option<IpAddr> {
-    let (first, last) = destination.bounds();
-    let mut spans: Vec<(u128, u128)> = routes
-        .iter()
-        .filter(|route| Family::of(route.prefix.address()) == destination.family())
-        .map(|route| route.prefix.bounds())
-        .filter(|(low, high)| *low <= last && first <= *high)
-        .collect();
-    spans.sort_unstable();
-    let mut next = first;
-    for (low, high) in spans {
-        if low > next {
-            break;
-        }
-        match high.checked_add(1) {
-            Some(after) => next = next.max(after),
-            None => return None,
-        }
-    }
-    (next <= last).then(|| match destination.family() {
-        Family::Inet => Ipv4Addr::from_bits(next as u32).into(),
-        Family::Inet6 | Family::Dual => Ipv6Addr::from_bits(next).into(),
-    })
 }
 
 /// SHA-256 of an experiment's text followed by its files.

@@ -7,7 +7,7 @@ use super::fields::{Found, nearest};
 use super::parts::DraftRoutes;
 use super::problem::{Complaint, Complaints};
 use super::schema::TrafficPlace;
-use super::{Churn, ChurnSource, Endpoint, Load, Route, Traffic, Variant};
+use super::{Churn, ChurnSource, Endpoint, Load, Traffic, Variant};
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::number;
 
@@ -173,99 +173,5 @@ pub(super) fn both_ways(
         );
         let (at, field) = place.key_or_ends("direction");
         complaints.add(at, field, complaint);
-    }
-}
-
-/// Every destination must have a route that leaves by port 1, and where frames go both ways every
-/// source one that leaves by port 0.
-pub(super) fn reachable(
-    placed: &[(Traffic, TrafficPlace)],
-    routes: &DraftRoutes,
-    allows_no_route: bool,
-    complaints: &mut Complaints<'_>,
-) {
-    let ends = placed.iter().flat_map(|(traffic, place)| {
-        traffic.ends().zip(&place.ends).flat_map(move |((source, destination), [from, to])| {
-            // The acknowledgements of streams come back.
-            let is_both = traffic.direction.is_both() || traffic.streams.is_some();
-            let back = is_both.then_some((source, 0, from));
-            std::iter::once((destination, 1, to)).chain(back)
-        })
-    });
-    for (end, port, (field, at)) in ends {
-        let family = end.family();
-        match first_stray(&end, port, routes) {
-            Some((address, None)) if routes.source.is_none() && !allows_no_route => {
-                let complaint = Complaint::new(
-                    format!("no route covers {}", text(address, family)),
-                    match port {
-                        1 => "a route for every destination",
-                        _ => {
-                            "a route for every source, to which frames go with direction = \"both\" or \
-                             kind = \"tcp\""
-                        }
-                    },
-                    "add one to [routes] static, name a table there with file = \"FILE\", or \
-                     allow = [\"no-route\"] if drops are wanted",
-                );
-                complaints.add(at, field, complaint);
-            }
-            Some((address, Some(Found { field, at, value }))) => {
-                let (to, meant, near) = match port {
-                    0 => ("to the destinations", "0, the side of the sources", "sources"),
-                    _ => ("back to the sources", "1, the side of the destinations", "destinations"),
-                };
-                let address = text(address, family);
-                let complaint = Complaint::new(
-                    format!("the route to {address} ({}) leads {to}", value.0.prefix),
-                    format!("a route that leaves by port {meant}"),
-                    format!("name a gateway near the {near}, or add \"port {port}\" to the route"),
-                );
-                complaints.add(at, field, complaint);
-            }
-            _ => {}
-        }
-    }
-}
-
-/// A route of the file with its place, and the egress port that the file names.
-type PlacedRoute = Found<(Route, Option<u16>)>;
-
-/// The first of some addresses whose longest match is missing, or leads to another port than this
-/// one (then with the route).
-fn first_stray<'r>(
-    end: &Endpoint,
-    port: u16,
-    routes: &'r DraftRoutes,
-) -> Option<(u128, Option<&'r PlacedRoute>)> {
-    let (first, last) = end.bounds();
-    let prefix = |found: &PlacedRoute| found.value.0.prefix;
-    let is_of_family = |found: &&PlacedRoute| Family::of(prefix(found).address()) == end.family();
-    let of_family: Vec<&PlacedRoute> = routes.fixed.iter().filter(is_of_family).collect();
-    // The longest match changes only where a prefix begins or ends.
-    let mut starts = vec![first];
-    for route in &of_family {
-        let (low, high) = prefix(route).bounds();
-        starts.extend([Some(low), high.checked_add(1)].into_iter().flatten());
-    }
-    starts.retain(|start| (first..=last).contains(start));
-    starts.sort_unstable();
-    starts.into_iter().find_map(|address| {
-        let covers = |found: &&&PlacedRoute| {
-            let (low, high) = prefix(found).bounds();
-            (low..=high).contains(&address)
-        };
-        match of_family.iter().filter(covers).max_by_key(|found| prefix(found).length()) {
-            None => Some((address, None)),
-            Some(found) if found.value.0.port != port => Some((address, Some(*found))),
-            Some(_) => None,
-        }
-    })
-}
-
-fn text(address: u128, family: Family) -> String {
-    match family {
-        Family::Inet => std::net::Ipv4Addr::from_bits(address as u32).to_string(),
-        Family::Inet6 | Family::Dual => std::net::Ipv6Addr::from_bits(address).to_string(),
     }
 }

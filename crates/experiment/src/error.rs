@@ -1,6 +1,5 @@
 //! What can go wrong with an experiment.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// An error of an experiment.
@@ -58,20 +57,5 @@ pub enum Error {
         file: PathBuf,
         /// What is wrong, and what to do.
         source: Box<fwdlab_traffic::CaptureError>,
-    },
-
-    /// A destination has no route although all are loaded.
-    #[error(
-        "{path}: traffic {traffic}: no route covers {address}, neither in [routes] static nor in {source_of_routes}; wanted a route for every destination; add one to [routes] static, or allow = [\"no-route\"] if drops are wanted"
-    )]
-    Unreachable {
-        /// The experiment file.
-        path: PathBuf,
-        /// Name of the traffic.
-        traffic: String,
-        /// The first destination without a route.
-        address: IpAddr,
-        /// The routes file, or the generated routes.
-        source_of_routes: String,
     },
 }

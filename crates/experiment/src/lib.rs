@@ -30,6 +30,7 @@ mod model;
 mod parts;
 pub mod problem;
 pub mod quantity;
+mod reach;
 mod read;
 pub mod schema;
 mod sessions;

@@ -16,8 +16,8 @@ use super::schema::{Anything, DeviceTables, Schema};
 use super::syntax;
 use super::{
     Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes,
-    Traffic, able, check, churn, convergence, inputs, measures, mesh, parts, quantity, sessions,
-    streams,
+    Traffic, able, check, churn, convergence, inputs, measures, mesh, parts, quantity, reach,
+    sessions, streams,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -57,9 +57,7 @@ impl Experiment {
         let mut read = || {
             device.map_or(Ok(()), |device| experiment.note_inputs(*device))?;
             experiment.load_captures(longest)?;
-            experiment.load_routes()?;
-            experiment.route_to_ports();
-            Ok(())
+            experiment.load_routes()
         };
         match read() {
             Ok(()) => Ok(experiment),
@@ -361,7 +359,7 @@ fn read_experiment(
     check::resolve_ports(&mut routes, &traffics);
     if complaints.is_empty() {
         let allows_no_route = allow.contains(&Allowance::NoRoute);
-        check::reachable(&placed, &routes, allows_no_route, complaints);
+        reach::reachable(&placed, &routes, allows_no_route, complaints);
     }
     convergence::check(&placed, &routes, complaints);
     check::churn(churn.as_ref(), asked, &routes, complaints);

@@ -25,6 +25,8 @@ pub struct Abilities {
     pub benchmarks: &'static [Measure],
     /// Measures how long frames take.
     pub measures_latency: bool,
+    /// Of frames at a rate that was searched for alone.
+    pub needs_search_for_latency: bool,
     /// Sends IPv4 and IPv6 in one traffic.
     pub mixes_families: bool,
     /// Sends frames of several lengths in one traffic.
@@ -56,6 +58,7 @@ impl Abilities {
         searches_rates: true,
         benchmarks: &Measure::ALL,
         measures_latency: true,
+        needs_search_for_latency: false,
         mixes_families: true,
         mixes_lengths: true,
         replays_captures: true,
@@ -74,6 +77,7 @@ impl Abilities {
         searches_rates: false,
         benchmarks: &[],
         measures_latency: false,
+        needs_search_for_latency: false,
         mixes_families: false,
         mixes_lengths: false,
         replays_captures: false,

@@ -321,7 +321,7 @@ fn streams(cells: &[&Cell<'_>]) -> String {
         bits.map_or_else(none, |bits| units::figure(bits, "bit/s"))
     };
     let packets = |own: &Streams| {
-        let sent: u64 = own.streams.iter().map(|stream| stream.sent).sum();
+        let sent: u64 = own.streams.iter().map(|stream| stream.sent).sum::<Option<u64>>()?;
         let packets = own.device_packets.filter(|packets| *packets > 0)?;
         Some(sent as f64 / packets as f64)
     };

@@ -16,6 +16,10 @@ mod recovery;
 mod search;
 mod soak;
 
+/// The shares of the rate found at which latency is measured, beside that rate itself (RFC 2544, 26.2, asks for the
+/// throughput alone).
+pub const LATENCY_SHARES: [f64; 3] = [0.1, 0.5, 0.9];
+
 pub use bursts::{BURST_SEARCHES, Most, bursts};
 pub use counts::{CountsAt, offered};
 pub use curve::curve;

@@ -18,6 +18,9 @@ pub struct Streams {
     /// Packets that its IP took of them, after frames were merged, where the kernel says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_packets: Option<u64>,
+    /// How long the processors of the device worked meanwhile, in ns, where it is a machine of its own and tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_busy_ns: Option<u64>,
     /// Each stream through the device, in the order of its flows.
     pub streams: Vec<Stream>,
     /// Slices of the counted time through the device.
@@ -32,12 +35,14 @@ pub struct Streams {
 pub struct Stream {
     /// Bytes of payload that the receiver read.
     pub bytes: u64,
-    /// Segments that its sender sent, those sent again included.
-    pub sent: u64,
+    /// Segments that its sender sent, those sent again included, where it counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<u64>,
     /// Segments sent again.
     pub again: u64,
-    /// Segments that reached its receiver.
-    pub received: u64,
+    /// Segments that reached its receiver, where it counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received: Option<u64>,
 }
 
 /// A piece of the time, in which a processor had nothing to do but both ends and what lies between.
@@ -103,9 +108,13 @@ impl Streams {
         middle(&self.past)
     }
 
-    /// The device's part of the cost of a byte: through it, less past it. Nothing where it spared the ends
-    /// more than it cost itself.
+    /// The device's part of the cost of a byte: what it says itself, or through it, less past it. Nothing where it
+    /// spared the ends more than it cost itself.
     pub fn device_ns_per_byte(&self) -> Option<f64> {
+        if let Some(busy) = self.device_busy_ns {
+            let bytes: u64 = self.streams.iter().map(|stream| stream.bytes).sum();
+            return (bytes > 0 && busy > 0).then(|| busy as f64 / bytes as f64);
+        }
         let own = self.through_ns_per_byte()? - self.past_ns_per_byte()?;
         (own > 0.0).then_some(own)
     }
@@ -121,9 +130,9 @@ impl Streams {
 
     /// Segments sent again, of all that were sent, 0 to 1.
     pub fn again_share(&self) -> Option<f64> {
-        let sum = |of: fn(&Stream) -> u64| self.streams.iter().map(of).sum::<u64>();
-        let sent = sum(|stream| stream.sent);
-        (sent > 0).then(|| sum(|stream| stream.again) as f64 / sent as f64)
+        let sent: u64 = self.streams.iter().map(|stream| stream.sent).sum::<Option<u64>>()?;
+        let again: u64 = self.streams.iter().map(|stream| stream.again).sum();
+        (sent > 0).then(|| again as f64 / sent as f64)
     }
 }
 
@@ -189,6 +198,19 @@ mod tests {
     }
 
     #[test]
+    fn a_device_that_tells_its_own_work_has_the_cost_of_a_byte_by_that() {
+        let stream = |bytes| Stream { bytes, ..Stream::default() };
+        let own = Streams {
+            device_busy_ns: Some(300),
+            streams: vec![stream(100), stream(500)],
+            through: vec![slice(600, 1000); 4],
+            ..Streams::default()
+        };
+        assert_eq!(own.device_ns_per_byte(), Some(0.5));
+        assert_eq!(Streams { device_busy_ns: Some(0), ..own }.device_ns_per_byte(), None);
+    }
+
+    #[test]
     fn fairness_is_jains_index() {
         let of = |bytes: &[u64]| {
             let stream = |bytes: &u64| Stream { bytes: *bytes, ..Stream::default() };
@@ -204,8 +226,9 @@ mod tests {
     #[test]
     fn what_was_sent_again_is_a_share_of_what_was_sent() {
         let stream = |sent, again| Stream { sent, again, ..Stream::default() };
-        let own = Streams { streams: vec![stream(90, 9), stream(10, 1)], ..Streams::default() };
-        assert_eq!(own.again_share(), Some(0.1));
+        let of = |streams| Streams { streams, ..Streams::default() }.again_share();
+        assert_eq!(of(vec![stream(Some(90), 9), stream(Some(10), 1)]), Some(0.1));
+        assert_eq!(of(vec![stream(Some(90), 9), stream(None, 1)]), None, "nobody counted all");
         assert_eq!(Streams::default().again_share(), None);
     }
 }

@@ -12,8 +12,13 @@
 #![deny(missing_docs)]
 
 pub mod device;
+mod headers;
+mod latency;
 pub mod receiver;
 pub mod tester;
+
+pub use headers::{Headers, turn};
+pub use latency::{Latencies, STAMP_BYTES};
 
 use std::io;
 use std::sync::atomic::Ordering;

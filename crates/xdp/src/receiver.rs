@@ -8,6 +8,7 @@ use fwdlab_port::bpf::{
 use fwdlab_traffic::{Family, FlowSet};
 use fwdlab_wire::MacAddr;
 
+use super::latency::{self, Latencies, STAMP_BYTES};
 use super::{Shared, at, word};
 
 /// One frame in so many is checked: a prime, so that all flows have their turn.
@@ -28,6 +29,8 @@ pub struct Expected<'a> {
     pub protocol: u8,
     /// Flows are known by the number behind their UDP header, whatever their addresses have become.
     pub has_mark: bool,
+    /// Where it is added up how long frames take, which have the time behind their UDP header.
+    pub latencies: Option<&'a Latencies>,
 }
 
 /// Bits of flows that were seen, 64 in an element.
@@ -62,6 +65,11 @@ const INET6: Layout =
 pub fn load(shared: &Shared, seen: &Map, expected: &Expected<'_>) -> io::Result<Program> {
     let is_inet6 = expected.flows.family() == Family::Inet6;
     let layout = if is_inet6 { INET6 } else { INET };
+    let behind = match expected.latencies {
+        Some(_) => 8 + STAMP_BYTES as i32,
+        None if expected.has_mark => 12,
+        None => 8,
+    };
     let mut program = Assembler::new();
     program
         .copy(R6, R1)
@@ -80,7 +88,7 @@ pub fn load(shared: &Shared, seen: &Map, expected: &Expected<'_>) -> io::Result<
         .load(Width::Word, R8, R6, 0)
         .load(Width::Word, R2, R6, 4)
         .copy(R1, R8)
-        .add(R1, i32::from(layout.udp) + if expected.has_mark { 12 } else { 8 })
+        .add(R1, i32::from(layout.udp) + behind)
         .jump_register(Condition::Above, R1, R2, "stray")
         .load(Width::Half, R1, R8, 12)
         .swap(R1, 16)
@@ -101,6 +109,9 @@ pub fn load(shared: &Shared, seen: &Map, expected: &Expected<'_>) -> io::Result<
         find_flow(&mut program, expected.flows, &layout, "stranger");
     }
     mark(&mut program, seen);
+    if let Some(latencies) = expected.latencies {
+        latency::record(&mut program, latencies, layout.udp + 8);
+    }
     program.increment(R7, at(word::RECEIVED), R1);
     program
         .load(Width::Double, R1, R7, at(word::COUNTDOWN))

@@ -6,10 +6,8 @@ use fwdlab_port::bpf::{
     Assembler, Condition, Helper, Label, Map, Program, Register::*, Width, action,
 };
 
-use super::{BEATS_KEPT, Shared, at, word};
-
-/// Bytes of a header in the table.
-pub const HEADER_ROOM: usize = 64;
+use super::latency::{self, STAMP_BYTES};
+use super::{BEATS_KEPT, Headers, Shared, at, word};
 
 /// When frames are due.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,19 +70,39 @@ pub enum Outlet {
     },
 }
 
-/// Loads the program. `headers` holds `entries` headers in the order of sending, of which the
-/// first `length` bytes are written; without a pace frames are sent as fast as they come.
+/// What is written into frames.
+#[derive(Clone, Copy, Debug)]
+pub struct Written<'a> {
+    /// Headers in the order of sending.
+    pub headers: &'a Map,
+    /// How many.
+    pub entries: u32,
+    /// So many bytes of each.
+    pub length: usize,
+    /// Whether the time follows them.
+    pub has_stamp: bool,
+}
+
+impl<'a> Written<'a> {
+    /// These headers, and nothing else.
+    pub const fn of(headers: &'a Headers) -> Self {
+        let Headers { map, entries, length, .. } = headers;
+        Self { headers: map, entries: *entries, length: *length, has_stamp: false }
+    }
+}
+
+/// Loads the program. Without a pace frames are sent as fast as they come.
 ///
 /// # Errors
 /// The kernel refuses the program.
 pub fn load(
     shared: &Shared,
-    headers: &Map,
-    entries: u32,
-    length: usize,
+    written: Written<'_>,
     pace: Option<Pace>,
     way: Outlet,
 ) -> io::Result<Program> {
+    let Written { headers, entries, length, has_stamp } = written;
+    let reach = length + if has_stamp { STAMP_BYTES } else { 0 };
     let mut program = Assembler::new();
     program.copy(R6, R1).map_value(R7, shared.map(), 0);
     program.load(Width::Double, R1, R7, at(word::STOP)).jump(Condition::NotEqual, R1, 0, "drop");
@@ -112,7 +130,7 @@ pub fn load(
         .load(Width::Word, R1, R6, 0)
         .load(Width::Word, R2, R6, 4)
         .copy(R3, R1)
-        .add(R3, length as i32)
+        .add(R3, reach as i32)
         .jump_register(Condition::Above, R3, R2, "drop");
     let mut done = 0;
     for (width, bytes) in [(Width::Double, 8), (Width::Word, 4), (Width::Half, 2), (Width::Byte, 1)]
@@ -121,6 +139,9 @@ pub fn load(
             program.load(width, R3, R0, done as i16).store(width, R1, done as i16, R3);
             done += bytes;
         }
+    }
+    if has_stamp {
+        latency::stamp(&mut program, length as i16);
     }
     program.increment(R7, at(word::SENT), R1);
     match way {

@@ -39,12 +39,13 @@ impl Device for Rings {
             Some((tester, device)) => format!("tester on core {tester}, device on core {device}"),
             None => "tester and device share one core".to_owned(),
         };
-        Facts::of_device([
+        let own = [
             ("cores", cores),
             ("clock", self.clock.name().to_owned()),
             ("frames in flight", FRAMES_IN_FLIGHT.to_string()),
             ("frames published at once", BATCH.to_string()),
-        ])
+        ];
+        Facts::of_device(own.into_iter().chain(self.powercap.fact()))
     }
 
     fn apply(&mut self, variant: &Variant, _: &mut Watch<'_>) -> Result<Proof, DeviceError> {

@@ -7,7 +7,7 @@ use fwdlab_router::Counters;
 use fwdlab_traffic::{LatencySummary, Outcome};
 
 /// How long frames took.
-pub(super) fn figures(latency: LatencySummary) -> LatencyFigures {
+pub fn figures(latency: LatencySummary) -> LatencyFigures {
     let LatencySummary { frames, minimum_ns, median_ns, p99_ns, .. } = latency;
     let LatencySummary { p99_9_ns, p99_99_ns, maximum_ns, .. } = latency;
     LatencyFigures { frames, minimum_ns, median_ns, p99_ns, p99_9_ns, p99_99_ns, maximum_ns }

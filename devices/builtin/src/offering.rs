@@ -5,7 +5,7 @@
 
 use fwdlab_device::Watch;
 use fwdlab_port::pingpong::Rally;
-use fwdlab_procedures::{Offered, Offers, Order};
+use fwdlab_procedures::{LATENCY_SHARES, Offered, Offers, Order};
 use fwdlab_results::{Interval, LatencyAt, Loss};
 use fwdlab_router::{Counters, Router};
 use fwdlab_traffic::{Lapse, Load, Outcome, TrafficPlan};
@@ -19,9 +19,6 @@ use super::rings::{BATCH, Bench, Rings, worker};
 /// Frames that may still be due when a trial ends without being lost, each way: two batches, the one
 /// that is being written and the one that waits for its frames.
 const STILL_DUE: u64 = 2 * BATCH as u64;
-/// The shares of the rate found at which latency is measured, too.
-const LATENCY_SHARES: [f64; 3] = [0.1, 0.5, 0.9];
-
 /// The device and its tester, with the frames of one plan.
 pub(super) struct Offering<'a, 'w> {
     pub(super) rings: &'a Rings,

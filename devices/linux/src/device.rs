@@ -31,7 +31,7 @@ impl Device for Namespaces {
             ("tester", tester::title(self.usual).to_owned()),
             ("topology", topology.to_owned()),
         ];
-        Facts::of_device(own.into_iter().chain(host::settings()))
+        Facts::of_device(own.into_iter().chain(host::settings()).chain(self.powercap.fact()))
     }
 
     /// What the variant wants of the topology; what can be read back is read while a trial runs,

@@ -62,6 +62,8 @@ impl Schema for OnVeth {
             sends_both_ways: !self.is_embedded,
             most_ports: if self.is_embedded { 2 } else { MOST_PORTS },
             searches_rates: !self.is_embedded,
+            measures_latency: !self.is_embedded,
+            needs_search_for_latency: true,
             opens_sessions: !self.is_embedded,
             carries_streams: !self.is_embedded,
             benchmarks: if self.is_embedded { &[] } else { &OWN },
@@ -396,9 +398,11 @@ impl Kind for OnVeth {
     fn open(
         &self,
         experiment: &Arc<Experiment>,
-        _: &Place,
+        place: &Place,
     ) -> Result<Box<dyn Device>, DeviceError> {
-        Ok(Box::new(Namespaces::new(experiment.clone(), self.is_embedded)?))
+        let mut device = Namespaces::new(experiment.clone(), self.is_embedded)?;
+        device.powercap = place.powercap.clone();
+        Ok(Box::new(device))
     }
 
     fn tidy(&self) {

@@ -18,7 +18,6 @@ mod device;
 mod doctor;
 mod embedded;
 mod error;
-mod headers;
 mod kind;
 mod loads;
 #[cfg_attr(not(feature = "xdp-object"), path = "object/left_out.rs")]

@@ -8,7 +8,7 @@ use fwdlab_port::xdp::XdpPort;
 use fwdlab_wire::MacAddr;
 
 use fwdlab_topology::{Cable, CableEnd, NetNamespace, Testbed, Topology, TopologyError};
-use fwdlab_xdp::tester::{self, Outlet};
+use fwdlab_xdp::tester::{self, Outlet, Written};
 use fwdlab_xdp::{Shared, word};
 
 /// Name of the interfaces.
@@ -49,7 +49,8 @@ pub fn try_live_frames() -> Result<(), TopologyError> {
         let shared = Shared::new()?;
         shared.set(word::STOP, 1);
         let headers = Map::array("fwdlab_probe", 1, 8)?;
-        let program = tester::load(&shared, &headers, 1, 42, None, Outlet::Out)?;
+        let written = Written { headers: &headers, entries: 1, length: 42, has_stamp: false };
+        let program = tester::load(&shared, written, None, Outlet::Out)?;
         let frame = [0; 60];
         program.run_live(&LiveFrames { frame: &frame, interface: LOOPBACK, repeat: 1, batch: 1 })
     };

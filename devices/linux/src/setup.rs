@@ -78,7 +78,7 @@ impl RouteTables {
         }
         let all = match &settings.routes {
             None | Some(MoreRoutes::Generate(0)) => experiment.routes.fixed.clone(),
-            Some(MoreRoutes::Generate(count)) => with_generated(experiment, *count),
+            Some(MoreRoutes::Generate(count)) => with_generated(experiment, *count)?,
             Some(MoreRoutes::File(file)) => with_file(experiment, &beside(&experiment.path, file))?,
         };
         let mut table: Vec<StaticRoute> = all

@@ -3,16 +3,17 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use fwdlab_counters::iperf3::{self, Carried};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch, stacks_of_perf};
-use fwdlab_experiment::Variant;
+use fwdlab_experiment::{Traffic, Variant};
 use fwdlab_results::profile::Profiled;
 use fwdlab_results::{Busy, FailureKind, Ledger, Measured, Queue, TestbedMark, TrialEnvironment};
 
 use crate::dut::{self, Reading};
 use crate::machines::Machines;
 use crate::settings::{Reboot, RemoteVariant};
-use crate::testbed::DUT;
-use crate::tester::{Counts, Generator, Hosts, Task};
+use crate::testbed::{DUT, TESTER};
+use crate::tester::{Counts, Generator, Hosts, Task, streams};
 use crate::{RemoteError, Result, sampler};
 
 /// Frames by which it is seen before a trial that frames come through, and their rate.
@@ -65,6 +66,9 @@ impl Machines {
     }
 
     fn trial(&mut self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Measured> {
+        if request.traffic.streams.is_some() {
+            return self.stream_trial(request, watch);
+        }
         let stop = watch.stop;
         let is_stopped = || stop.load(Ordering::Relaxed);
         let testbed = self.testbed.clone();
@@ -88,27 +92,65 @@ impl Machines {
             true => self.read_still(&is_stopped)?,
             false => self.read(&is_stopped)?,
         };
-        // From here to the next reading nothing is sent to the device but the traffic.
-        let counts =
-            self.with_generator(|generator, hosts| generator.run(hosts, &task, &is_stopped))?;
+        let (counts, change) = self.between(&before, &is_stopped, |machines| {
+            machines.with_generator(|generator, hosts| generator.run(hosts, &task, &is_stopped))
+        })?;
+        for interval in &counts.intervals {
+            (watch.on_interval)(interval);
+        }
+        Ok(measured(counts, change, generator_pps))
+    }
+
+    /// A trial of streams, which iperf3 carries.
+    fn stream_trial(&mut self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Measured> {
+        let stop = watch.stop;
+        let is_stopped = || stop.load(Ordering::Relaxed);
+        let before = self.read(&is_stopped)?;
+        let Request { experiment, traffic, .. } = *request;
+        let (carried, change) = self.between(&before, &is_stopped, |machines| {
+            machines.carry(traffic, (experiment.duration, experiment.interval), &is_stopped)
+        })?;
+        let measured = iperf3::measured(traffic.measure, carried, change);
+        for interval in &measured.intervals {
+            (watch.on_interval)(interval);
+        }
+        Ok(measured)
+    }
+
+    fn carry(
+        &mut self,
+        traffic: &Traffic,
+        times: (Duration, Duration),
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Carried> {
+        let testbed = self.testbed.clone();
+        let hosts = self.hosts.as_mut().ok_or_else(not_connected)?;
+        streams::carry(hosts, &testbed, traffic, times, is_stopped)
+    }
+
+    /// What the device counted since a reading while something was done: nothing is sent to it meanwhile but that.
+    fn between<T>(
+        &mut self,
+        before: &Reading,
+        is_stopped: &dyn Fn() -> bool,
+        work: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<(T, dut::Change)> {
+        let done = work(self)?;
         self.quiet_since = Some(Instant::now());
         // A device that does not answer by then hangs, however long commands may take.
         let limits = self.testbed.limits;
         let patience = limits.silent_dut.min(limits.command);
-        let after = self.read_within(patience, &is_stopped)?;
-        let change = dut::change(DUT, &before, &after)?;
-        for interval in &counts.intervals {
-            (watch.on_interval)(interval);
-        }
-        if let Some(pauses @ 1..) = change.pauses {
-            return Err(RemoteError::failed(
+        let after = self.read_within(patience, is_stopped)?;
+        let change = dut::change(DUT, before, &after)?;
+        match change.pauses {
+            Some(pauses @ 1..) => Err(RemoteError::failed(
                 FailureKind::TesterFailed,
                 DUT,
                 format!("{pauses} pause frames in the trial: flow control makes loss disappear"),
                 "switch it off on both ends: ethtool -A PORT rx off tx off",
-            ));
+            )),
+            _ => Ok((done, change)),
         }
-        Ok(measured(counts, change, generator_pps))
     }
 
     /// A trial with a sampler on the device.
@@ -130,6 +172,11 @@ impl Machines {
 
     /// Sends as long as the warm-up says, and forgets what was counted.
     fn warmed(&mut self, request: &Request<'_>, is_stopped: &dyn Fn() -> bool) -> Result<()> {
+        if request.traffic.streams.is_some() {
+            let Request { experiment, traffic, .. } = *request;
+            let times = (experiment.warmup, experiment.interval);
+            return self.carry(traffic, times, is_stopped).map(|_| ());
+        }
         let testbed = self.testbed.clone();
         let task = Task::of(&testbed, request).of_warm_up(request.experiment.warmup);
         let counts = self.with_generator(|generator, hosts| {
@@ -166,12 +213,7 @@ impl Machines {
     ) -> Result<T> {
         match (&mut self.generator, &mut self.hosts) {
             (Some(generator), Some(hosts)) => work(generator.as_mut(), hosts),
-            _ => Err(RemoteError::failed(
-                FailureKind::TesterFailed,
-                crate::testbed::TESTER,
-                "it is not connected",
-                "look whether it is up and sshd runs",
-            )),
+            _ => Err(not_connected()),
         }
     }
 
@@ -219,6 +261,15 @@ impl Machines {
             "`fwdlab doctor --testbed FILE` shows ports and links",
         ))
     }
+}
+
+fn not_connected() -> RemoteError {
+    RemoteError::failed(
+        FailureKind::TesterFailed,
+        TESTER,
+        "it is not connected",
+        "look whether it is up and sshd runs",
+    )
 }
 
 /// Whether frames are missing, or nobody counted how many there were.

@@ -9,6 +9,7 @@ use fwdlab_device::{DoctorFinding, Place};
 use crate::host::{CONNECT, FIND_IP};
 use crate::reach::Reach;
 use crate::testbed::{DUT, GeneratorKind, Host, System, TESTER, Testbed};
+use crate::tester::streams::version;
 use crate::{Result, dut};
 
 /// Whether the kernel has its generator, or can load it.
@@ -109,6 +110,12 @@ pub fn examine(file: &Path, program: &Path) -> Result<(String, bool)> {
                     let found = connected.run(&look, &|| false);
                     let is_there = found.is_ok_and(|said| said.status == 0);
                     line(is_there, format!("{}: {tool}", host.role));
+                }
+                if testbed.receiver.is_some() && host.role != DUT {
+                    let none =
+                        "no iperf3, which streams (kind = \"tcp\") need: apt-get install iperf3";
+                    let found = version(&mut connected).unwrap_or_else(|| none.to_owned());
+                    line(true, format!("{}: {found}", host.role));
                 }
                 if testbed.generator.kind == GeneratorKind::Pktgen && host.role == TESTER {
                     let found = connected.run(PKTGEN, &|| false);

@@ -12,7 +12,7 @@ use fwdlab_results::{About, Link, Measure, Tick};
 use crate::machines::Machines;
 use crate::reach::SHORT;
 use crate::testbed::Testbed;
-use crate::tester::{check_captures, check_latency, check_makers, check_order};
+use crate::tester::{check_captures, check_latency, check_makers, check_order, check_streams};
 use crate::{doctor, settings};
 
 /// Real machines over ssh.
@@ -29,15 +29,10 @@ impl Schema for Remote {
             replays_captures: true,
             measures_latency: true,
             takes_profiles: true,
+            carries_streams: true,
+            benchmarks: &[Measure::Goodput, Measure::ByteCost],
             ..Abilities::BASIC
         }
-    }
-
-    fn why_not(&self, measure: Measure) -> Option<&'static str> {
-        measure.is_of_streams().then_some(
-            "its tester sends frames, not streams; run iperf3 between the hosts, with one file of figures \
-             for each variant, and compare the files with fwdlab compare",
-        )
     }
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {
@@ -87,6 +82,7 @@ impl Kind for Remote {
         check_captures(experiment, &testbed)?;
         check_makers(experiment, &testbed)?;
         check_latency(experiment, &testbed)?;
+        check_streams(experiment, &testbed)?;
         Ok(Box::new(Machines::open(experiment, testbed, &place.program)?))
     }
 

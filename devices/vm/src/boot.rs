@@ -139,6 +139,14 @@ impl Boot {
         }
     }
 
+    /// The filter of a FreeBSD guest and the word by which its rules translate addresses, if they do.
+    pub(super) fn translating_filter(&self) -> Option<(&'static str, &'static str)> {
+        match &self.system {
+            System::Linux { .. } => None,
+            System::FreeBsd(guest) => guest.translation(),
+        }
+    }
+
     pub(super) fn is_freebsd(&self) -> bool {
         matches!(self.system, System::FreeBsd(_))
     }

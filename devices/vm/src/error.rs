@@ -162,6 +162,19 @@ pub enum VmError {
         /// What to write instead.
         remedy: &'static str,
     },
+    /// Rules of a FreeBSD guest that translate addresses, beside sessions.
+    #[error(
+        "{filter} translates addresses ({word}), and traffic {traffic:?} has sessions, which the tester in FreeBSD \
+         guests knows by their addresses; remove the translation, or compare Linux guests, whose sessions bear marks"
+    )]
+    Translates {
+        /// The filter, which is its control word.
+        filter: &'static str,
+        /// The word in its rules.
+        word: &'static str,
+        /// The traffic.
+        traffic: String,
+    },
     /// The kernel is of another system than the experiment says.
     #[error(
         "guest = \"{wanted}\", and the kernel {kernel} is of the other system; name another kernel, or leave guest \
@@ -258,6 +271,7 @@ impl VmError {
             Self::Kernel(KernelError::Module { .. }) | Self::WithoutAlgorithms { .. } => "load",
             Self::CommandLine { .. } => "cmdline",
             Self::OtherGuest { .. } => "guest",
+            Self::Translates { filter, .. } => filter,
             _ => "kernel",
         }
     }

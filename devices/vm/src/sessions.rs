@@ -47,6 +47,9 @@ pub(super) fn check(traffics: &[Traffic], variant: &Variant, boot: &Boot) -> Res
                 return Err(refused(what, remedy));
             }
         }
+        if let Some((filter, word)) = boot.translating_filter() {
+            return Err(VmError::Translates { filter, word, traffic: traffic.name.clone() });
+        }
         let word = boot.translation();
         if let Some((why, remedy)) = word.and_then(|word| untranslatable(word, traffic)) {
             return Err(refused(format!("{NFTABLES} that translates addresses: {why}"), remedy));

@@ -12,11 +12,11 @@ use fwdlab_results::Interval;
 /// How long each core is watched.
 const WATCHED: Duration = Duration::from_millis(200);
 
-pub(super) fn findings() -> Vec<DoctorFinding> {
+pub(super) fn findings(powercap: &Powercap) -> Vec<DoctorFinding> {
     if !cfg!(target_os = "linux") {
         return Vec::new();
     }
-    vec![governor(), hypervisor(), undisturbed(), huge_pages(), energy(&Powercap::default())]
+    vec![governor(), hypervisor(), undisturbed(), huge_pages(), energy(powercap)]
 }
 
 fn governor() -> DoctorFinding {
@@ -39,12 +39,7 @@ fn governor() -> DoctorFinding {
 
 fn energy(powercap: &Powercap) -> DoctorFinding {
     let found = powercap.count();
-    let remedy = match &found {
-        Err(NoEnergy::Refused { is_right: true, .. }) => {
-            "run as root, or chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj"
-        }
-        _ => "measure on a machine of your own with RAPL, and modprobe intel_rapl_msr",
-    };
+    let remedy = found.as_ref().err().unwrap_or(&NoEnergy::Absent).remedy();
     DoctorFinding {
         what: "energy counters",
         present: found.is_ok(),

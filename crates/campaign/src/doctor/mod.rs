@@ -5,12 +5,12 @@
 
 mod machine;
 
-use fwdlab_device::DoctorFinding;
+use fwdlab_device::{DoctorFinding, Place};
 
 /// Looks at this machine. What single devices need they say themselves
 /// ([`fwdlab_device::Kind::examine`]).
-pub fn examine() -> Vec<DoctorFinding> {
-    machine::findings()
+pub fn examine(place: &Place) -> Vec<DoctorFinding> {
+    machine::findings(&place.powercap)
 }
 
 #[cfg(test)]
@@ -19,7 +19,7 @@ mod tests {
 
     #[test]
     fn every_finding_says_what_it_enables_and_how_to_get_it() {
-        for finding in examine() {
+        for finding in examine(&Place::default()) {
             assert!(!finding.enables.is_empty() && !finding.remedy.is_empty(), "{}", finding.what);
             assert!(!finding.detail.is_empty(), "{}", finding.what);
         }

@@ -13,6 +13,7 @@ mod makers;
 mod pool;
 mod rig;
 mod slurm;
+mod streams;
 mod testbed;
 mod times;
 mod vms;

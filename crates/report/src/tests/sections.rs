@@ -268,6 +268,29 @@ fn each_way_and_the_energy_stand_beside_the_sum() {
 }
 
 #[test]
+fn energy_stands_beside_that_of_the_baseline_in_the_same_block() {
+    let mut results = example::with_both_ways();
+    let baseline = results.campaign.baseline.clone();
+    for trial in &mut results.trials {
+        // The machine takes more from block to block, the other variant half more in each.
+        let of_machine = f64::from(trial.block + 1);
+        let of_variant = if trial.variant == baseline { 1.0 } else { 1.5 };
+        trial.measured.joules = trial.measured.joules.map(|own| own * of_machine * of_variant);
+    }
+    let text = Made::of(results).render(SECTIONS, Rendering::Readme);
+    let (_, table) = text.split_once("J/million frames").unwrap();
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("inet")).collect();
+    let [base, _] = example::TWO;
+    let (own, other): (Vec<&str>, Vec<&str>) =
+        rows.iter().copied().partition(|row| row.contains(base.name));
+    assert!(own.first().is_some_and(|row| row.trim_end().ends_with('-')), "{rows:?}");
+    assert!(
+        other.first().is_some_and(|row| row.trim_end().ends_with("1.500   [1.500, 1.500]")),
+        "{rows:?}"
+    );
+}
+
+#[test]
 fn sections_have_names_of_their_own_and_one_place_in_a_rendering() {
     let names: BTreeSet<&str> = SECTIONS.iter().map(|section| section.name).collect();
     assert_eq!(names.len(), SECTIONS.len());

@@ -73,21 +73,16 @@ fn a_route_that_is_missing_one_way_loses_exactly_the_frames_of_that_way() {
 
 /// Routes of a file all leave by port 1, those to the sources too.
 #[test]
-fn frames_that_come_back_to_their_senders_are_told_with_what_helps() {
+fn a_file_that_leads_all_frames_back_to_their_senders_is_refused() {
     let scratch = tempfile::tempdir().unwrap();
     let table = scratch.path().join("table.txt");
     std::fs::write(&table, "198.18.10.0/24\n").unwrap();
     let text = text("", "", BACK) + &format!("file = {table:?}\n");
-    let Some(trial) = trial(&text) else { return };
-    let reason = trial.reason.expect("a reason");
-    let [_, back] = counts(&trial.measured);
-    assert!(back[0] > 0 && back[1] == 0, "{back:?}");
-    let named =
-        format!("{0} of {0} frames to the sources left on the side of the destinations", back[0]);
-    assert!(
-        reason.contains(&named) && reason.contains("\"port 0\"; the routes of a file"),
-        "{reason}"
-    );
+    let refused = Experiment::of_text(Path::new("t.toml"), &text, &[&Builtin]);
+    let said = refused.expect_err("refused").to_string();
+    let named = format!("(198.18.10.0/24, {}:1) leads to the destinations", table.display());
+    assert!(said.contains(&named) && said.contains("t.toml:"), "{said}");
+    assert!(said.contains("add \"198.18.10.0/24 via 198.18.0.203 port 0\" to [routes]"), "{said}");
 }
 
 #[test]

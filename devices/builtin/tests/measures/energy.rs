@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use fwdlab_claims::claim::Spread;
 use fwdlab_device::Place;
 use fwdlab_device::energy::Powercap;
 
@@ -38,6 +39,45 @@ fn joules_are_those_used_while_frames_are_counted() {
     assert!((joules - truth).abs() < 1e-9, "{joules} {truth}");
     let by_frames = trial.measured.joules_per_million().unwrap();
     assert!((by_frames * trial.measured.received as f64 / 1e6 - truth).abs() < 1e-9);
+}
+
+/// Joules for a million frames of a trial at a load, of whose intervals each uses so many uJ.
+fn joules_per_million(of_interval_uj: u64) -> Option<f64> {
+    let scratch = tempfile::tempdir().unwrap();
+    let zone = scratch.path().join("intel-rapl:0");
+    fs::create_dir(&zone).unwrap();
+    let put = |name: &str, text: &str| fs::write(zone.join(name), text).unwrap();
+    put("name", "package-0\n");
+    put("energy_uj", "0\n");
+    let mut counter = 0;
+    let mut use_energy = || {
+        counter += of_interval_uj;
+        put("energy_uj", &format!("{counter}\n"));
+    };
+    let place = Place { powercap: Powercap::at(scratch.path()), ..Place::default() };
+    let at_a_load = "flows = 1\nload = \"20kpps\"\n[routes]";
+    let text = TEXT.replace("pdr", "rate").replace("[routes]", at_a_load);
+    let trial = crate::trial(&text, place, &mut use_energy)?;
+    trial.measured.joules_per_million()
+}
+
+/// Found as the report finds it: by the ratios of the blocks, with the interval of their median.
+#[test]
+fn a_device_that_takes_half_more_energy_is_found_and_one_that_takes_as_much_is_not() {
+    let mut ratios = [Vec::new(), Vec::new()];
+    for _ in 0..7 {
+        let used = [100_000, 150_000, 100_000].map(joules_per_million);
+        let [Some(base), Some(more), Some(same)] = used else { return };
+        ratios[0].push(more / base);
+        ratios[1].push(same / base);
+    }
+    let [more, same] = ratios.map(|ratios| Spread::of(&ratios).unwrap());
+    let is_within = |spread: &Spread, truth: f64| {
+        let [low, high] = spread.interval.unwrap();
+        low <= truth && truth <= high
+    };
+    assert!(is_within(&more, 1.5) && !is_within(&more, 1.0), "{more:?}");
+    assert!(is_within(&same, 1.0) && !is_within(&same, 1.5), "{same:?}");
 }
 
 #[test]

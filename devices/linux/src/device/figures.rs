@@ -174,6 +174,7 @@ pub(super) fn measured(
         drops: has_reasons.then_some(drops),
         checks: Some(sent.checks),
         ways,
+        latency: sent.latency,
         // Frames that are lost while the tester waits are the device's fault.
         idle_share: Some(if sent.received < sent.sent { 0.0 } else { sent.waiting_share }),
         proof: proof.into_iter().collect(),

@@ -95,6 +95,58 @@ fn a_device_made_slower_by_rules_has_less_throughput() {
     }
 }
 
+/// Four hundred rules lie in the way of each frame: it cannot take less time than what they cost the device, which is
+/// counted by other clocks.
+#[test]
+fn frames_take_at_least_as_long_as_the_rules_in_their_way() {
+    let test = "frames_take_at_least_as_long_as_the_rules";
+    let rules = "ip saddr 10.0.0.1 drop; ".repeat(399) + "ip saddr 10.0.0.1 drop";
+    let variants = format!(
+        "[[variant]]\nname = \"one\"\n[[variant]]\nname = \"slow\"\n\
+         set = {{ nftables = \"table inet t {{ chain c {{ type filter hook forward priority 0; {rules}; }}; }}\" }}\n"
+    );
+    let variants = format!("latency = true\n{variants}");
+    let Some(list) = trials(test, "throughput", &variants) else { return };
+    for (name, measured) in &list {
+        let own = measured.latency.unwrap_or_else(|| panic!("{name}: {measured:?}"));
+        // Every frame bears a time; those on their way when the counters are read come later.
+        let apart = own.frames.abs_diff(measured.received);
+        assert!(own.frames > 0 && apart <= 64 + measured.received / 100, "{name}: {own:?}");
+        let order = [own.minimum_ns, own.median_ns, own.p99_ns, own.p99_9_ns, own.maximum_ns];
+        assert!(order.is_sorted() && own.minimum_ns > 0, "{name}: {own:?}");
+        let shares: Vec<f64> = measured.latency_at.iter().map(|at| at.share).collect();
+        assert_eq!(shares, fwdlab_procedures::LATENCY_SHARES, "{name}");
+    }
+    if is_crowded(test, &list) {
+        return;
+    }
+    let least: Vec<u64> = list
+        .iter()
+        .map(|(_, own)| own.latency_at.iter().map(|at| at.figures.minimum_ns).min().unwrap_or(0))
+        .collect();
+    // A rule takes more than a nanosecond.
+    assert!(least[1] > least[0] + 400, "{least:?}");
+}
+
+#[test]
+fn frames_without_room_for_a_time_are_refused_where_they_stand() {
+    let text = "title = \"t\"\ndevice = \"linux\"\nbaseline = \"a\"\nmeasure = \"throughput\"\n\
+                latency = true\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+                [[traffic]]\nname = \"inet6\"\nframe = \"min\"\nsource = \"[2001:2::1]:7\"\n\
+                destination = \"[2001:2:0:8000::1]:7\"\n\
+                [routes]\nstatic = [\"2001:2:0:8000::/49 via 2001:2:0:8000::2\"]\n";
+    let check = |text: &str| {
+        let experiment = Experiment::parse(Path::new("t.toml"), text, &[&crate::LINUX]).unwrap();
+        crate::tester::check_latency(&experiment).map_err(|error| error.to_string())
+    };
+    let said = check(text).unwrap_err();
+    assert!(said.starts_with("t.toml:12:9: traffic[1].frame: frames of 66 bytes"), "{said}");
+    assert!(said.ends_with("write frame = 82, or remove latency"), "{said}");
+    for change in [("\"min\"", "82"), ("latency = true\n", "")] {
+        assert_eq!(check(&text.replace(change.0, change.1)), Ok(()));
+    }
+}
+
 #[test]
 fn an_overload_loses_frames_and_a_soak_dates_them() {
     let test = "an_overload_loses_frames";
@@ -243,8 +295,9 @@ fn what_changes_how_an_overload_comes_is_refused_at_its_line() {
         assert!(problems.contains(said), "{measure}: {problems}");
         assert!(problems.contains(&place), "{measure}: {problems}");
     }
-    let problems = refused("measure = \"throughput\"\nlatency = true", "", "");
-    assert!(problems.contains("latency"), "{problems}");
+    let problems = refused("measure = \"rate\"\nlatency = true", "", "");
+    assert!(problems.contains("latency at a rate that is not searched for"), "{problems}");
+    assert!(problems.contains("write measure = \"throughput\", or remove latency"), "{problems}");
 }
 
 #[test]

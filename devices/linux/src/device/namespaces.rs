@@ -34,7 +34,7 @@ pub(crate) struct Namespaces {
     pub(super) pulses: [Pulse; 2],
     /// What the variant that was applied last set, and the topology that it wanted.
     pub(super) applied: Option<(LinuxSettings, Topology)>,
-    pub(super) powercap: Powercap,
+    pub(crate) powercap: Powercap,
 }
 
 impl Namespaces {
@@ -46,6 +46,7 @@ impl Namespaces {
         let concerns_input = is_input_measured(&experiment, is_veth)?;
         tester::check_sessions(&experiment)?;
         streams::check(&experiment)?;
+        tester::check_latency(&experiment)?;
         let mut testbed = Testbed::new()?;
         let mut probe = Topology::default();
         probe.namespace(DEVICE);

@@ -514,6 +514,7 @@ fn none_sent() -> Sent {
         unread: 0,
         by_port: Vec::new(),
         tracking: None,
+        latency: None,
     }
 }
 

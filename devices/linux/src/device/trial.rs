@@ -7,7 +7,7 @@ use fwdlab_device::energy::Meter;
 use fwdlab_device::turns::{Again, Workers, least};
 use fwdlab_device::{Request, Watch};
 use fwdlab_experiment::{Direction, Load, Traffic};
-use fwdlab_results::{Benchmark, Interval, Measure, Measured, Queue, RateSearch};
+use fwdlab_results::{Benchmark, Interval, LatencyAt, Measure, Measured, Queue, RateSearch};
 use fwdlab_topology::Topology;
 use fwdlab_xdp::word;
 
@@ -30,6 +30,7 @@ struct Found {
     search: Option<RateSearch>,
     benchmark: Option<Benchmark>,
     load: Load,
+    latency_at: Vec<LatencyAt>,
     /// The least share of a processor that the tester had.
     core_share: Option<f64>,
 }
@@ -108,6 +109,7 @@ impl Namespaces {
         let mut measured = counted.measured(&settings);
         measured.benchmark = measured.benchmark.or(found.benchmark);
         measured.search = found.search;
+        measured.latency_at = found.latency_at;
         measured.environment.core_share = least(measured.environment.core_share, found.core_share);
         if needs_overload {
             measured.proof.insert("device's processors".to_owned(), format!("{:x}", settings.rps));
@@ -123,7 +125,8 @@ impl Namespaces {
         watch: &mut Watch<'_>,
     ) -> Result<Found, LinuxError> {
         let load = request.traffic.load;
-        let mut found = Found { search: None, benchmark: None, load, core_share: None };
+        let (latency_at, core_share) = (Vec::new(), None);
+        let mut found = Found { search: None, benchmark: None, load, latency_at, core_share };
         if loads::needs_overload(request.traffic) {
             let shared = shared_map()?;
             let _input = self.attach_input(request.experiment, settings, &shared)?;
@@ -137,6 +140,9 @@ impl Namespaces {
                 again: Again::default(),
             };
             (found.search, found.benchmark, found.load) = loads::measure(&mut bench, request)?;
+            if let Some(search) = found.search.as_ref().filter(|_| tester::is_timed(request)) {
+                found.latency_at = bench.latency_at_shares(search.lower_pps)?;
+            }
             found.core_share = bench.again.least();
         } else if request.traffic.measure == Measure::Convergence {
             let socket = socket_of(self.kind(request.traffic, settings));

@@ -166,9 +166,9 @@ impl Counted {
             let ([out, into], [out_then, in_then]) = (&after, &before.1);
             Stream {
                 bytes: way.read[at] - read[at],
-                sent: added(out[at].segments_out, out_then[at].segments_out),
+                sent: Some(added(out[at].segments_out, out_then[at].segments_out)),
                 again: out[at].sent_again.saturating_sub(out_then[at].sent_again),
-                received: added(into[at].segments_in, in_then[at].segments_in),
+                received: Some(added(into[at].segments_in, in_then[at].segments_in)),
             }
         };
         Ok(Self {
@@ -195,8 +195,8 @@ impl Counted {
         let sent = Sent {
             intervals,
             pinned,
-            sent: sum(|stream| stream.sent),
-            received: sum(|stream| stream.received),
+            sent: sum(|stream| stream.sent.unwrap_or(0)),
+            received: sum(|stream| stream.received.unwrap_or(0)),
             strays: 0,
             flows_seen: self.streams.iter().filter(|stream| stream.bytes > 0).count() as u64,
             checks: Checks::default(),
@@ -207,12 +207,14 @@ impl Counted {
             unread: 0,
             by_port: Vec::new(),
             tracking: None,
+            latency: None,
         };
         let own = Streams {
             congestion: self.congestion,
             segment_bytes: self.segment_bytes,
             device_frames: self.change.received,
             device_packets: self.device_packets,
+            device_busy_ns: None,
             streams: self.streams,
             through,
             past,

@@ -19,20 +19,20 @@ use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink};
 use fwdlab_traffic::{FlowSet, TTL};
 use fwdlab_wire::udp;
 
-use super::super::headers::Headers;
 use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
 use super::sent::{Sent, attach, lay_down};
 use crate::LinuxError;
 use crate::settings::TesterKind;
+use fwdlab_builtin::latency_figures;
 use fwdlab_device::Watch;
 use fwdlab_device::pulse::Pulse;
 use fwdlab_experiment::{Experiment, Traffic};
 use fwdlab_procedures::CountsAt;
-use fwdlab_results::{Busy, Checks, Interval};
+use fwdlab_results::{Busy, Checks, Interval, LatencyFigures};
 use fwdlab_topology::{Testbed, TopologyError, port_name};
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
-use fwdlab_xdp::tester::{self, Outlet, Pace};
-use fwdlab_xdp::{Shared, receiver, word};
+use fwdlab_xdp::tester::{self, Outlet, Pace, Written};
+use fwdlab_xdp::{Headers, Latencies, Shared, receiver, word};
 
 /// Frames sent at once over a veth pair: as many as the device takes in one poll.
 const SENT_AT_ONCE: u32 = 64;
@@ -59,6 +59,8 @@ const LONGEST_BEGINNING: Duration = Duration::from_secs(10);
 pub(in super::super) struct LiveTester<'a> {
     shared: &'a Shared,
     headers: Headers,
+    /// How long frames took, where that is asked for.
+    latencies: Option<Latencies>,
     sender: Program,
     pace: Option<Pace>,
     /// The namespace in which it sends.
@@ -97,7 +99,7 @@ impl<'a> LiveTester<'a> {
         kind: TesterKind,
         testbed: &mut Testbed,
         shared: &'a Shared,
-        traffic: &Traffic,
+        (traffic, is_timed): (&Traffic, bool),
     ) -> Result<Self, LinuxError> {
         let flows = FlowSet::parse(&traffic.source.to_string(), &traffic.destination.to_string())?;
         let refused = TopologyError::kernel("set up the tester (XDP live frames)");
@@ -111,8 +113,9 @@ impl<'a> LiveTester<'a> {
         let pace = traffic.load.frames_per_second(f64::from(traffic.frame_bytes)).map(Pace::new);
         let load = || {
             let headers = Headers::new(&flows, traffic.order, traffic.frame_bytes)?;
-            let Headers { map, entries, length, .. } = &headers;
-            let sender = tester::load(shared, map, *entries, *length, pace, way)?;
+            let latencies = is_timed.then(Latencies::new).transpose()?;
+            let written = Written { has_stamp: is_timed, ..Written::of(&headers) };
+            let sender = tester::load(shared, written, pace, way)?;
             let seen = receiver::seen_map(&flows)?;
             let expected = receiver::Expected {
                 flows: &flows,
@@ -121,17 +124,19 @@ impl<'a> LiveTester<'a> {
                 source: DEVICE_MACS[1],
                 protocol: udp::PROTOCOL,
                 has_mark: false,
+                latencies: latencies.as_ref(),
             };
             let program = receiver::load(shared, &seen, &expected)?;
-            Ok((headers, sender, program, seen))
+            Ok((headers, latencies, sender, program, seen))
         };
-        let (headers, sender, program, seen) = load().map_err(refused)?;
+        let (headers, latencies, sender, program, seen) = load().map_err(refused)?;
         let link = attach(testbed, RECEIVER, back, &program)?;
         let _receiver = (program, seen, link);
         let _known = lay_down(testbed, SENDER, &sender);
         Ok(Self {
             shared,
             headers,
+            latencies,
             sender,
             pace,
             role,
@@ -192,6 +197,7 @@ impl<'a> LiveTester<'a> {
             unread: 0,
             by_port: Vec::new(),
             tracking: None,
+            latency: self.latency(),
         })
     }
 
@@ -289,6 +295,11 @@ impl<'a> LiveTester<'a> {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
             _ => Ok(self.sent() - before),
         }
+    }
+
+    /// How long frames took so far, from the program that made them to the one that received them.
+    pub(super) fn latency(&self) -> Option<LatencyFigures> {
+        self.latencies.as_ref().and_then(Latencies::summary).map(latency_figures)
     }
 
     /// The namespace in which it sends.

@@ -15,7 +15,7 @@ mod sessions;
 
 pub(super) use self::bursts::MOST as MOST_BURST;
 use self::live::LiveTester;
-pub(super) use self::offering::Offering;
+pub(super) use self::offering::{Offering, check_latency, is_timed};
 use self::ports::PortTester;
 pub(super) use self::ports::{open, plan};
 pub(super) use self::sent::{Sent, Tracking, attach};
@@ -66,7 +66,8 @@ impl<'a> Tester<'a> {
         }
         Ok(match kind {
             TesterKind::Inject | TesterKind::Live => {
-                Self::Live(LiveTester::new(kind, testbed, shared, traffic)?)
+                let timed = (traffic, is_timed(request));
+                Self::Live(LiveTester::new(kind, testbed, shared, timed)?)
             }
             _ => Self::Ports(Box::new(PortTester::new(kind, testbed, request)?)),
         })

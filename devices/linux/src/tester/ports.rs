@@ -181,6 +181,7 @@ fn sent(outcome: &Outcome, intervals: Vec<Interval>, pinned: bool, unread: u64) 
         unread,
         by_port: fwdlab_builtin::ports(outcome),
         tracking: None,
+        latency: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fwdlab_port::bpf::{Program, XdpLink, attach_xdp, attach_xdp_generic};
-use fwdlab_results::{Benchmark, Busy, Checks, Interval, Queue, Way};
+use fwdlab_results::{Benchmark, Busy, Checks, Interval, LatencyFigures, Queue, Way};
 use fwdlab_topology::{Testbed, TopologyError};
 
 /// What a tester sent and received.
@@ -33,6 +33,8 @@ pub(crate) struct Sent {
     pub(crate) by_port: Vec<Queue>,
     /// What the device's table of sessions did, where it was asked.
     pub(crate) tracking: Option<Tracking>,
+    /// How long frames took, where that is asked for.
+    pub(crate) latency: Option<LatencyFigures>,
 }
 
 /// What a device's table of sessions did.

@@ -20,13 +20,12 @@ use fwdlab_traffic::{
 };
 use fwdlab_wire::{tcp, udp};
 
-use super::super::headers::{self, Headers};
 use super::super::setup::{self, BACK, DEVICE, OUT, RECEIVER, SENDER, place_of};
 use super::live::INJECTED_AT_ONCE;
 use super::sent::{Sent, Tracking, attach, lay_down};
 use crate::LinuxError;
-use fwdlab_xdp::tester::{self, Outlet, Pace};
-use fwdlab_xdp::{Shared, receiver, word};
+use fwdlab_xdp::tester::{self, Outlet, Pace, Written};
+use fwdlab_xdp::{Headers, Shared, receiver, word};
 
 /// Fewest rounds that are counted, and most.
 const ROUNDS: std::ops::Range<usize> = 3..2_000;
@@ -114,7 +113,7 @@ impl SessionTester {
         let room = testbed.namespace(DEVICE)?.run(tracking::room).and_then(|room| room).map_err(
             TopologyError::kernel("look for the table of connections (nf_conntrack; doctor)"),
         )?;
-        let order = headers::turn(&flows, traffic.order);
+        let order = fwdlab_xdp::turn(&flows, traffic.order);
         let ways = traffic.direction.ways() as usize;
         let measure = traffic.measure;
         let round = Round::new(lives(measure, own), &order, ways, room)
@@ -218,6 +217,7 @@ impl SessionTester {
             unread: 0,
             by_port: Vec::new(),
             tracking: Some(self.tracking(own, busy, (refused, states))),
+            latency: None,
         })
     }
 
@@ -460,9 +460,8 @@ impl Lane {
         let load = || {
             let shared = Shared::new()?;
             let headers = Headers::of_turn(flows, turn, traffic.frame_bytes, (way, carried))?;
-            let Headers { map, entries, length, .. } = &headers;
             let in_stack = Outlet::Stack { batch: INJECTED_AT_ONCE };
-            let sender = tester::load(&shared, map, *entries, *length, pace, in_stack)?;
+            let sender = tester::load(&shared, Written::of(&headers), pace, in_stack)?;
             let seen = receiver::seen_map(flows)?;
             let expected = receiver::Expected {
                 flows,
@@ -471,6 +470,7 @@ impl Lane {
                 source: DEVICE_MACS[far],
                 protocol,
                 has_mark,
+                latencies: None,
             };
             let program = receiver::load(&shared, &seen, &expected)?;
             Ok((shared, headers, sender, program, seen))

@@ -11,9 +11,9 @@ use fwdlab_agent::order::{
     TrafficOrder,
 };
 use fwdlab_agent::task::{Captured, TaskTraffic};
+use fwdlab_counters::{Readings, aligned};
 use fwdlab_results::{CONSOLE_LINES, FailureKind, Interval, StampFigures};
 
-use super::align::{Readings, aligned};
 use super::captures::Captures;
 use super::{Counts, Generator, Hosts, Task};
 use crate::host::Connected;

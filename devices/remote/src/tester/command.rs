@@ -13,9 +13,9 @@
 
 use std::time::Duration;
 
+use fwdlab_counters::{Readings, aligned};
 use serde::Deserialize;
 
-use super::align::{Readings, aligned};
 use super::process::{Log, Process, failed};
 use super::{Counts, Generator, Hosts, Task};
 use crate::{RemoteError, Result};

@@ -1,12 +1,12 @@
 //! What sends and counts: fwdlab's own agent, pkt-gen, or any command.
 
 mod agent;
-mod align;
 mod captures;
 mod command;
 mod order;
 mod pktgen;
 mod process;
+pub mod streams;
 
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ pub use agent::Agents;
 pub use command::JsonLines;
 pub use order::{check_captures, check_latency, check_makers, check_order};
 pub use pktgen::Netmap;
+pub use streams::check_streams;
 
 use crate::Result;
 use crate::host::Connected;

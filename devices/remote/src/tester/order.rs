@@ -45,7 +45,9 @@ pub fn check_makers(experiment: &Experiment, testbed: &Testbed) -> Result<()> {
     let Some(maker) = kind.maker() else { return Ok(()) };
     let remedy = "change the traffic, or write kind = \"fwdlab\" in [tester]";
     let complaint = |traffic: &Traffic| {
+        // Streams are iperf3's, whatever makes frames.
         let refusal = match maker {
+            _ if traffic.streams.is_some() => return None,
             Maker::Pktgen => by_pktgen(traffic),
             Maker::Trafgen => by_trafgen(traffic),
         };

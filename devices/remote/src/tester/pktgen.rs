@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use fwdlab_counters::{Readings, aligned};
 use fwdlab_experiment::Endpoint;
 use fwdlab_netbenches::pktgen::PktgenLog;
 
-use super::align::{Readings, aligned};
 use super::process::{Log, Process, failed};
 use super::{Counts, Generator, Hosts, Task};
 use crate::Result;

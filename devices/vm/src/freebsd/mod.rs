@@ -55,6 +55,12 @@ pub(super) struct Guest {
 }
 
 impl Guest {
+    /// The filter and the word by which its rules translate addresses, if they do.
+    pub(crate) fn translation(&self) -> Option<(&'static str, &'static str)> {
+        let (filter, rules) = self.rules.as_ref()?;
+        Some((filter.word(), filter.translation(rules)?))
+    }
+
     /// Prepares a FreeBSD guest of a kernel's image, with the directory of its modules, as the variant
     /// wants it. `base` is the experiment file's directory.
     pub(super) fn new(

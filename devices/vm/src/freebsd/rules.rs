@@ -31,6 +31,17 @@ impl Rules {
         }
     }
 
+    /// The word by which rules translate addresses, if they do.
+    pub(super) fn translation(self, rules: &str) -> Option<&'static str> {
+        let known: &[&'static str] = match self {
+            Self::Pf => &["nat", "rdr", "binat", "nat-to", "rdr-to", "binat-to"],
+            Self::Ipfw => &["nat", "nptv6", "nat64lsn", "nat64stl", "nat64clat"],
+        };
+        let bare = rules.lines().map(|line| line.split('#').next().unwrap_or_default());
+        let mut words = bare.flat_map(str::split_whitespace);
+        words.find_map(|word| known.iter().copied().find(|known| *known == word))
+    }
+
     /// Command that loads its module; what its sysctls are is known from then on.
     pub(super) fn module(self) -> String {
         format!("load_module {}", self.word())
@@ -91,6 +102,29 @@ impl Rules {
                 "prove ipfw sh -c \"ipfw list 2>/dev/null | grep -v ^65535\"",
                 "prove 'ipfw closing rule' sh -c \"ipfw list 2>/dev/null | grep ^65535 | tail -n 1\"",
             ],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_that_translate_are_known_by_their_words() {
+        for (filter, rules, wanted) in [
+            (Rules::Pf, "pass all\n", None),
+            (Rules::Pf, "# nat on em0\npass in proto udp to port natd keep state\n", None),
+            (Rules::Pf, "nat on vtnet1 from any to any -> (vtnet1)\npass all\n", Some("nat")),
+            (Rules::Pf, "pass out on vtnet1 nat-to 198.19.0.1\n", Some("nat-to")),
+            (Rules::Ipfw, "add 100 allow ip from any to any\n", None),
+            (
+                Rules::Ipfw,
+                "nat 1 config ip 198.19.0.1\nadd 50 nat 1 ip from any to any\n",
+                Some("nat"),
+            ),
+        ] {
+            assert_eq!(filter.translation(rules), wanted, "{rules}");
         }
     }
 }

@@ -5,11 +5,11 @@ use fwdlab_results::Interval;
 
 /// Counts of one host, one interval after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Readings {
+pub struct Readings {
     /// When the first interval began, in ns of a clock that both hosts share.
-    pub(super) began_ns: i128,
+    pub began_ns: i128,
     /// Length in ns, and frames.
-    pub(super) intervals: Vec<(u64, u64)>,
+    pub intervals: Vec<(u64, u64)>,
 }
 
 impl Readings {
@@ -30,7 +30,7 @@ impl Readings {
 }
 
 /// The receiver's intervals with what was sent in each, where the sender counted it.
-pub(super) fn aligned(sender: &Readings, receiver: &Readings) -> Vec<Interval> {
+pub fn aligned(sender: &Readings, receiver: &Readings) -> Vec<Interval> {
     let is_counted = !sender.intervals.is_empty();
     let mut moment = receiver.began_ns;
     let mut before = sender.count_at(moment).round();

@@ -7,22 +7,23 @@ use fwdlab_port::bpf::Map;
 use fwdlab_traffic::{Carried, FlowSet, FrameOf, Order, flow_frame, header_len};
 use fwdlab_wire::ethernet;
 
-use fwdlab_xdp::tester::HEADER_ROOM;
+/// Bytes of a header in the table.
+const HEADER_ROOM: usize = 64;
 
 /// The same seed in every trial: variants are compared with the same order of flows.
 const SEED: u64 = 1;
 
 /// Headers of a traffic in a map.
 #[derive(Debug)]
-pub(super) struct Headers {
+pub struct Headers {
     /// [`HEADER_ROOM`] bytes in each element.
-    pub(super) map: Map,
+    pub map: Map,
     /// Elements.
-    pub(super) entries: u32,
+    pub entries: u32,
     /// Bytes of a header that are used.
-    pub(super) length: usize,
+    pub length: usize,
     /// The first frame as a whole, without FCS.
-    pub(super) frame: Vec<u8>,
+    pub frame: Vec<u8>,
 }
 
 impl Headers {
@@ -30,7 +31,7 @@ impl Headers {
     ///
     /// # Errors
     /// There is no memory, or no privilege.
-    pub(super) fn new(flows: &FlowSet, order: Order, frame_bytes: u16) -> io::Result<Self> {
+    pub fn new(flows: &FlowSet, order: Order, frame_bytes: u16) -> io::Result<Self> {
         let turn: Vec<_> =
             turn(flows, order).iter().map(|&flow| FrameOf { flow, number: 0 }).collect();
         Self::of_turn(flows, &turn, frame_bytes, (0, Carried::Datagram { has_mark: false }))
@@ -40,7 +41,7 @@ impl Headers {
     ///
     /// # Errors
     /// There is no memory, or no privilege.
-    pub(super) fn of_turn(
+    pub fn of_turn(
         flows: &FlowSet,
         turn: &[FrameOf],
         frame_bytes: u16,
@@ -69,6 +70,6 @@ impl Headers {
 }
 
 /// The numbers of a traffic's flows in the order of sending.
-pub(super) fn turn(flows: &FlowSet, order: Order) -> Vec<u32> {
+pub fn turn(flows: &FlowSet, order: Order) -> Vec<u32> {
     order.turn(flows.count(), SEED)
 }
