@@ -3,14 +3,15 @@
 mod alerts;
 mod cause;
 mod found;
+mod known;
 #[cfg(test)]
 mod machine_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use fwdlab_stats::change::{self, Change, Settings, Told, today};
 
-pub use self::found::{Alert, Cause, History, Moved, Options};
+pub use self::found::{Alert, Cause, History, Moved, Options, Outgrown};
 use crate::point::Point;
 use crate::series::{Series, gather};
 use crate::store::Acknowledged;
