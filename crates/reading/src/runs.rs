@@ -160,8 +160,8 @@ fn are_ends(piece: &Piece, percents: &[usize], change: &Change) -> bool {
         }
         [one] => {
             let own = &piece.amounts[*one];
-            let is_half = piece.text(own.first.wrapping_sub(1)) == "±"
-                || piece.has("wide width half");
+            let is_half =
+                piece.text(own.first.wrapping_sub(1)) == "±" || piece.has("wide width half");
             let mean = (change.percent.abs() - own.low).abs() <= own.step;
             near(own.low, low, own.step)
                 || near(own.low, high, own.step)

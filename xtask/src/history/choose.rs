@@ -5,8 +5,8 @@ use std::thread;
 
 use fwdlab_stats::change::today;
 
-use super::noise::{self, Kind, POINTS};
 use super::nightly::{NEAR, nights, raised};
+use super::noise::{self, Kind, POINTS};
 use super::{MOST_FALSE, stepped};
 
 /// The bounds that are tried: 50, 60, and so on to 300.
@@ -27,7 +27,10 @@ pub fn choose() -> bool {
     let of_kind = |kind: Kind| counts(kind, &bounds);
     let all: Vec<Vec<Counts>> = Kind::ALL.into_iter().map(of_kind).collect();
     let names: Vec<&str> = Kind::ALL.into_iter().map(Kind::name).collect();
-    println!("false alarms in 1,000 points / steps found, of {SERIES} series each: {}", names.join(", "));
+    println!(
+        "false alarms in 1,000 points / steps found, of {SERIES} series each: {}",
+        names.join(", ")
+    );
     let points = (SERIES as usize * POINTS) as f64;
     for (index, bound) in bounds.iter().enumerate() {
         let cell = |own: &Vec<Counts>| {
@@ -66,7 +69,8 @@ fn counts(kind: Kind, bounds: &[f64]) -> Vec<Counts> {
             scope.spawn(move || seeds.map(|seed| one(kind, seed, bounds)).fold(none(), sum))
         };
         let jobs: Vec<_> = (0..threads).map(part).collect();
-        let done = jobs.into_iter().map(|job| job.join().expect("invariant: simulation does not panic"));
+        let done =
+            jobs.into_iter().map(|job| job.join().expect("invariant: simulation does not panic"));
         done.fold(none(), sum)
     })
 }

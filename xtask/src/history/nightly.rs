@@ -89,8 +89,7 @@ pub(super) fn last_points(own: &Simulated) -> Vec<usize> {
     let mut raised = Vec::new();
     for night in 1..own.values.len() {
         let start = known.last().copied().unwrap_or(0);
-        let alarm =
-            today::alarm(&own.values[start..=night], own.noise, &settings, today::BOUND);
+        let alarm = today::alarm(&own.values[start..=night], own.noise, &settings, today::BOUND);
         let place = alarm.map(|alarm| start + alarm.began);
         if let Some(place) = place.filter(|own| !known.iter().any(|k| k.abs_diff(*own) <= NEAR)) {
             raised.push(night);

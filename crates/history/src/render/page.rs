@@ -60,7 +60,8 @@ fn add_sources(data: &mut Value, history: &History, at: &Path) {
 
 /// The points between which each change is: a revision may have several.
 fn add_places(data: &mut Value, history: &History) {
-    for (own, changes) in data["series"].as_array_mut().into_iter().flatten().zip(&history.changes) {
+    for (own, changes) in data["series"].as_array_mut().into_iter().flatten().zip(&history.changes)
+    {
         let all = own["changes"].as_array_mut();
         for (own, change) in all.into_iter().flatten().zip(changes) {
             own["at"] = json!(change.at);

@@ -38,7 +38,10 @@ pub fn text(history: &History) -> String {
             let (_, after) = history.ends(moved);
             let way = if moved.change.ratio > 0.0 { "up" } else { "down" };
             let name = history.series[moved.series].key.name();
-            let again = alert.outgrown.as_ref().map_or_else(String::new, |own| format!("; {}", larger(own)));
+            let again = alert
+                .outgrown
+                .as_ref()
+                .map_or_else(String::new, |own| format!("; {}", larger(own)));
             let _ = writeln!(
                 text,
                 "{} suspected: {way} since {}: {name}; {what}{again}",

@@ -114,9 +114,8 @@ impl Ramp {
         };
         let stride = count.div_ceil(MOST_PLACES).max(1);
         let starts = (0..count.saturating_sub(FEWEST)).step_by(stride);
-        let ramps = starts.flat_map(|from| {
-            (from + FEWEST..count).step_by(stride).map(move |to| (from, to))
-        });
+        let ramps = starts
+            .flat_map(|from| (from + FEWEST..count).step_by(stride).map(move |to| (from, to)));
         let ramps = ramps.map(|(from, to)| of(from, to)).filter(|own| own.weight > 0.0);
         ramps.min_by(|a, b| a.squares.total_cmp(&b.squares))
     }

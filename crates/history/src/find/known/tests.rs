@@ -93,8 +93,7 @@ fn the_page_counts_the_regressions_that_fail() {
         points("xeon", "pf", &step(30, 22, 0.9)),
     ];
     let control = Some("same old".to_owned());
-    for (options, open) in
-        [(Options { control, ..Options::default() }, 1), (Options::default(), 2)]
+    for (options, open) in [(Options { control, ..Options::default() }, 1), (Options::default(), 2)]
     {
         let history = find(parts.concat(), &[], &options);
         let page = render::html(&history, std::path::Path::new("")).unwrap();
@@ -145,7 +144,8 @@ fn a_drift_is_said_with_its_ends() {
     assert_eq!(keys, ["first_changed", "high", "last_before", "low", "p", "percent"]);
     assert!(render::markdown(&history).contains("| regression, a drift |"));
     let files = render::readme(&history);
-    let figures = files.iter().filter(|(_, figure)| figure.contains("-1") && figure.contains("class=\"w\""));
+    let figures =
+        files.iter().filter(|(_, figure)| figure.contains("-1") && figure.contains("class=\"w\""));
     assert_eq!(figures.count(), 3);
 }
 
