@@ -71,8 +71,8 @@ fn kind(alert: &Alert) -> String {
         Cause::Both => ", the machine or the lab at least in part",
     };
     let larger = match &alert.outgrown {
-        Some(own) if own.is_set_aside => ", larger than what was set aside",
-        Some(_) => ", larger than what was acknowledged",
+        Some(own) if own.is_set_aside => ", beyond what was set aside",
+        Some(_) => ", beyond what was acknowledged",
         None => "",
     };
     format!("{what}{drift}{cause}{larger}")

@@ -30,7 +30,7 @@ pub fn merged(clean: &[f64], steps: &[Tested], floor: f64, settings: &Settings) 
             let start = first.checked_sub(1).map_or(0, |before| steps[before].at);
             let end = steps.get(first + count).map_or(clean.len(), |next| next.at);
             let own = &steps[first..first + count];
-            Some((count, drift(clean, &sums, (start, end), own, floor, settings)?))
+            Some((count, drift_of(clean, &sums, (start, end), own, floor, settings)?))
         });
         let (count, own) = drift.unwrap_or((1, *step));
         found.push(own);
@@ -40,7 +40,7 @@ pub fn merged(clean: &[f64], steps: &[Tested], floor: f64, settings: &Settings) 
 }
 
 /// The drift in a stretch that its steps are, if they are one.
-fn drift(
+fn drift_of(
     clean: &[f64],
     sums: &Sums,
     (start, end): (usize, usize),

@@ -25,6 +25,9 @@ pub const BOUND: f64 = 200.0;
 pub const FEWEST_NEW: usize = 3;
 /// Most new points that are looked at.
 pub const MOST_NEW: usize = 6;
+/// Places at which a change may have begun; the evidence of each is at most 1 on average when nothing changed, and
+/// what is told is their sum.
+pub const PLACES: usize = MOST_NEW - FEWEST_NEW + 1;
 /// Fewest points before them.
 const FEWEST_OLD: usize = 10;
 /// How much likelier two states must be than one, in Schwarz's penalties for the second: a few points of one state

@@ -32,7 +32,7 @@ fn an_acknowledged_change_that_grew_is_open_again() {
         let page = render::html(&history, std::path::Path::new("")).unwrap();
         let table = render::markdown(&history);
         for words in [&page, &table] {
-            assert_eq!(words.contains("larger than what was acknowledged"), is_open, "{words}");
+            assert_eq!(words.contains("beyond what was acknowledged"), is_open, "{words}");
         }
     }
 }
