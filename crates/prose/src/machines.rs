@@ -170,10 +170,8 @@ impl<'a> Machines<'a> {
 /// Whether the last line above a block that names a machine leads to another one.
 pub(crate) fn is_of_the_other(around: &Surroundings<'_>, block: usize) -> bool {
     let first = around.page.blocks[block].first_line;
-    let is_label = |item: &&Item| {
-        item.line < first && (item.kind == ItemKind::Heading || item.is_announcement())
-    };
-    let labels = around.page.items.iter().filter(is_label);
+    let is_label = |item: &&Item| item.kind == ItemKind::Heading || item.is_announcement();
+    let labels = around.page.items_above(first).iter().filter(is_label);
     let last = labels.filter_map(|item| whose(&item.text)).next_back();
     last == Some(Whose::Other)
 }
