@@ -37,13 +37,11 @@ impl<'a> Machines<'a> {
     /// `None` where all blocks are of one machine.
     pub(crate) fn of(around: &Surroundings<'a>) -> Option<Self> {
         let mut parts = sections(around);
-        let is_other = |block: &usize| is_of_the_other(around, *block);
-        let others: Vec<usize> = (0..around.sets.len()).filter(is_other).collect();
-        let has_own =
-            parts.len() == 2 && parts[1].blocks.iter().all(|block| others.contains(block));
         if parts.len() < 2 {
             return None;
         }
+        let is_other = |block: &usize| is_of_the_other(around, *block);
+        let has_own = parts.len() == 2 && parts[1].blocks.iter().all(is_other);
         let view = |part: &Section| {
             let all = 0..around.sets.len();
             let view = around.without(all.filter(|block| !part.blocks.contains(block)).collect());
