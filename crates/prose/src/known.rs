@@ -17,10 +17,7 @@ const PER_GIGABIT: [f64; 2] = [1_488_095.0, 1_453_488.0];
 /// The facts of a page.
 pub(crate) fn facts(around: &Surroundings<'_>) -> Facts {
     let own = sections(around);
-    let mut facts = Facts {
-        parts: own.iter().map(|part| described(around, part)).collect(),
-        ..Facts::default()
-    };
+    let mut facts = Facts::of_parts(own.iter().map(|part| described(around, part)).collect());
     for (part, section) in own.iter().enumerate() {
         for block in &section.blocks {
             add_block(around, &mut facts, part, *block);
