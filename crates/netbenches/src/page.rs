@@ -14,6 +14,8 @@ const MAX_LINE_CHARS: usize = 4096;
 pub struct Page {
     /// Its lines without their ends.
     pub lines: Vec<String>,
+    /// The same in lower case, for names that are looked for.
+    pub lower: Vec<String>,
     /// ministat blocks, in their order.
     pub blocks: Vec<MinistatBlock>,
     /// Prose outside blocks and fences, in its order.
@@ -105,6 +107,7 @@ impl Page {
             let line = line.strip_suffix('\r').unwrap_or(line);
             let kept: String = line.chars().take(MAX_LINE_CHARS).collect();
             page.is_cut |= kept.len() < line.len();
+            page.lower.push(kept.to_lowercase());
             page.lines.push(kept);
         }
         page.blocks = MinistatBlock::find(&page.lines);
@@ -148,6 +151,19 @@ impl Page {
     pub fn block_after(&self, line: usize) -> Option<usize> {
         let after = self.blocks.partition_point(|b| b.first_line <= line);
         (after < self.blocks.len()).then_some(after)
+    }
+
+    /// The lines, from 1, in which a name stands, however it is written.
+    pub fn lines_with(&self, name: &str) -> impl Iterator<Item = usize> {
+        let name = name.to_lowercase();
+        let with = self.lower.iter().enumerate().filter(move |(_, line)| line.contains(&name));
+        with.map(|(index, _)| index + 1)
+    }
+
+    /// Whether a name stands in a line outside of an item.
+    pub fn has_beside(&self, item: &Item, name: &str) -> bool {
+        let own = item.line..=item.last_line();
+        self.lines_with(name).any(|line| !own.contains(&line))
     }
 
     /// Items that begin above a line.
@@ -318,6 +334,10 @@ mod tests {
         assert_eq!(lines, [1, 2, 9, 17]);
         assert_eq!(page.heading_above(17).map(|item| item.line), Some(1));
         assert_eq!(page.heading_above(1), None);
+        assert_eq!(page.lines_with("L").collect::<Vec<_>>(), [3, 10, 11]);
+        assert!(
+            page.has_beside(&page.items[2], "Old") && !page.has_beside(&page.items[2], "SECOND")
+        );
     }
 
     #[test]
