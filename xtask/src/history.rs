@@ -151,14 +151,20 @@ impl Row {
 
     /// Whether the bounds hold, where they are asked for.
     fn is_good(&self) -> bool {
-        let is_used = !matches!(self.method, Method::Divisive(_));
+        let is_used = match self.method {
+            Method::Divisive(_) => false,
+            Method::Watch => self.kind.is_exchangeable(),
+            Method::Levels | Method::Nightly | Method::Today => true,
+        };
         let is_quick_enough = match self.method {
-            Method::Levels | Method::Nightly => self.found_percent >= FEWEST_FOUND,
+            Method::Levels | Method::Nightly if self.kind.is_clear() => {
+                self.found_percent >= FEWEST_FOUND
+            }
             _ => true,
         };
         // what is simulated may be off by chance
         let most = MOST_FALSE + 2.0 * (MOST_FALSE * 1_000.0 / self.points as f64).sqrt();
-        !is_used || !self.kind.is_bounded() || (self.false_in_1000 <= most && is_quick_enough)
+        !is_used || (self.false_in_1000 <= most && is_quick_enough)
     }
 }
 

@@ -12,7 +12,7 @@ use super::{MOST_FALSE, stepped};
 /// The bounds that are tried: 50, 60, and so on to 300.
 const BOUNDS: std::ops::RangeInclusive<u32> = 5..=30;
 /// Series of each noise, without a step and with one.
-const SERIES: u64 = 2_000;
+const SERIES: u64 = 500;
 /// The first seed: far from those of the tables.
 const FIRST: u64 = 100_000;
 /// How far above what was counted the true number may be, in standard deviations of it: one in twenty is further.

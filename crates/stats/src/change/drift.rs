@@ -12,7 +12,7 @@ use crate::distribution::t_two_sided;
 /// Fewest points from the last of the old level to the first of the new one.
 const FEWEST: usize = 5;
 /// How many times likelier the points have to be along a ramp.
-const LIKELIER: f64 = 100.0;
+const LIKELIER: f64 = 300.0;
 /// Two levels and two places.
 const OF_RAMP: f64 = 4.0;
 /// Places that are tried for either end of a ramp in a long stretch.

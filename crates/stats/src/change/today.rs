@@ -5,7 +5,7 @@
 //! or two by Schwarz's criterion), its spread moderated by a prior. Few points say little about spread and centre, so
 //! what they leave open is averaged over, for all new points together: a history that shows too little noise errs
 //! about each of them alike. Against it stand the same expectations moved by any step
-//! that matters. The ratio of both likelihoods, averaged over the steps, is 1 on average when nothing
+//! that matters. The ratio of both likelihoods, averaged over the steps, is at most 1 on average when nothing
 //! changed: an e-value for each place at which the change may have begun, summed over these places
 //! (the idea of the e-detector of Shin, Ramdas and Rinaldo 2024). The expectations are estimates, so its
 //! false alarms are what simulation says: with [`BOUND`] fewer than one in 1,000 points
@@ -18,8 +18,8 @@ use super::Settings;
 use super::filter::noise;
 use crate::dataset::median;
 
-/// The evidence at which `fwdlab history` speaks: chosen by `cargo xtask history --tune`.
-pub const BOUND: f64 = 200.0;
+/// The evidence at which `fwdlab history` speaks: what `cargo xtask history --choose` takes.
+pub const BOUND: f64 = 150.0;
 
 /// New points that are needed: one or two bad days in a row are no change.
 pub const FEWEST_NEW: usize = 3;
