@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand, ValueEnum};
-use fwdlab_history::store::{Acknowledged, Store, torn_file};
+use fwdlab_history::store::{Store, torn_file};
 use fwdlab_history::{Error, History, Options, find, read, render};
 use fwdlab_stats::change::Settings;
 
@@ -208,10 +208,9 @@ fn write_pages(history: &History, to: &Path) -> anyhow::Result<()> {
 }
 
 fn is_met(history: &History, criterion: FailOn) -> bool {
-    use fwdlab_history::find::Cause;
-    history.alerts.iter().filter(|alert| alert.is_open()).any(|alert| match criterion {
-        FailOn::Change => true,
-        FailOn::Regression => alert.is_regression && alert.cause != Cause::Machine,
+    history.alerts.iter().any(|alert| match criterion {
+        FailOn::Change => alert.is_open(),
+        FailOn::Regression => alert.is_open_regression(),
     })
 }
 
@@ -237,16 +236,7 @@ fn acknowledge(id: &str, reason: &str, path: &Path, options: &Options) -> anyhow
     let Some(alert) = all.find(|alert| alert.id == id) else {
         return Err(Error::NoAlert { id: id.to_owned(), store: path.to_owned() }.into());
     };
-    let (before, after) = history.ends(&alert.moved[0]);
-    let name = |series: usize| history.series[series].key.name();
-    let acknowledged = Acknowledged {
-        id: id.to_owned(),
-        reason: reason.to_owned(),
-        series: alert.moved.iter().map(|moved| name(moved.series)).collect(),
-        last_before: before.revision.clone(),
-        first_changed: after.revision.clone(),
-        is_confirmed: None,
-    };
+    let acknowledged = history.acknowledgement(alert, reason.to_owned(), None);
     store.acknowledge(path, acknowledged)?;
     fwdlab_guard::say!("{id} is acknowledged in {}", path.display());
     Ok(ExitCode::SUCCESS)

@@ -196,6 +196,39 @@ fn a_year_is_watched_and_what_is_known_passes() {
     assert_eq!(fs::read_to_string(lab.path("h.jsonl")).expect("a store").lines().count(), 81);
 }
 
+/// The line of an acknowledgement held no size: whatever became of the change passed.
+#[test]
+fn an_acknowledged_change_that_grew_fails_again() {
+    let lab = Lab::new("");
+    year(&lab.path("archive"));
+    assert_eq!(lab.fwdlab(&["history", "archive", "--store", "h.jsonl"]).status.code(), Some(0));
+    let json = lab.fwdlab(&["history", "--store", "h.jsonl", "--format", "json"]);
+    let json: Value = serde_json::from_str(&text(&json.stdout)).expect("JSON");
+    let id = json["alerts"][0]["id"].as_str().expect("an id");
+    let known = ["history", "ack", id, "--reason", "a lock", "--store", "h.jsonl"];
+    assert_eq!(lab.fwdlab(&known).status.code(), Some(0));
+    let store = fs::read_to_string(lab.path("h.jsonl")).expect("a store");
+    let line = store.lines().last().expect("a line");
+    let ack: Value = serde_json::from_str(line).expect("JSON");
+    let percent = ack["sizes"][0]["percent"].as_f64().expect("a size");
+    assert!((percent + 5.0).abs() < 0.5, "{ack}");
+    // the same place with another size, and the same line without one
+    let mut without = ack.clone();
+    without.as_object_mut().expect("an object").remove("sizes");
+    for (ratio, line, code) in
+        [(0.95, &ack, 0), (0.8, &ack, 1), (0.95, &without, 0), (0.8, &without, 0)]
+    {
+        year_of(&lab.path("later"), [("forwarding", 1.0), ("pf-statefull", ratio)]);
+        fs::write(lab.path("g.jsonl"), format!("{line}\n")).expect("a store");
+        let watch = ["history", "later", "--store", "g.jsonl", "--fail-on", "regression"];
+        let output = lab.fwdlab(&watch);
+        let said = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(code), "{ratio} {line}: {said}");
+        let is_said = said.contains("open again: it was -5.0 % (") && said.contains("(a lock)");
+        assert_eq!(is_said, code == 1, "{said}");
+    }
+}
+
 /// The clearer improvement decided for both.
 #[test]
 fn a_regression_beside_a_clearer_improvement_fails() {

@@ -106,18 +106,17 @@ impl<'a> Surroundings<'a> {
 
     /// The item directly above a block.
     pub fn heading_above(&self, block: &MinistatBlock) -> Option<&'a Item> {
-        let item = self.page.items.iter().rfind(|i| i.last_line() < block.first_line)?;
+        let item = self.page.item_before(block.first_line)?;
         let gap = block.first_line - item.last_line();
-        let is_in_between =
-            |b: &MinistatBlock| b.first_line > item.line && b.last_line < block.first_line;
-        (gap <= 5 && !self.page.blocks.iter().any(is_in_between)).then_some(item)
+        let before = self.page.block_before(block.first_line).map(|b| &self.page.blocks[b]);
+        let is_in_between = before.is_some_and(|b| b.first_line > item.line);
+        (gap <= 5 && !is_in_between).then_some(item)
     }
 
     /// What a block stands under: the announcement next above it, else the last heading.
     pub fn section(&self, block: &MinistatBlock) -> Option<&'a str> {
         let above = self.heading_above(block).filter(|i| i.is_announcement());
-        let is_heading = |i: &&Item| i.kind == ItemKind::Heading && i.line < block.first_line;
-        let heading = above.or_else(|| self.page.items.iter().rfind(is_heading));
+        let heading = above.or_else(|| self.page.heading_above(block.first_line));
         heading.map(|item| item.text.as_str())
     }
 
@@ -172,9 +171,8 @@ impl<'a> Surroundings<'a> {
     /// Whether an item announces the block, and not a list before it.
     fn announces(&self, item: &Item, block: usize) -> bool {
         let first = self.page.blocks[block].first_line;
-        let between = |i: &&Item| i.line > item.last_line() && i.line < first;
-        let items = self.page.items.iter().filter(between);
-        item.is_announcement() && items.clone().all(|i| i.kind != ItemKind::Bullet)
+        let mut between = self.page.items_between(item.last_line(), first).iter();
+        item.is_announcement() && between.all(|i| i.kind != ItemKind::Bullet)
     }
 
     /// Whether nothing but short labels stands between the item and the block.
@@ -183,26 +181,22 @@ impl<'a> Surroundings<'a> {
         first - item.last_line() <= 6
             && self
                 .page
-                .items
+                .items_between(item.last_line(), first)
                 .iter()
-                .filter(|i| i.line > item.last_line() && i.line < first)
                 .all(|i| i.is_announcement() && i.text.len() <= 12)
     }
 
     /// Whether a label stands between the item and the block.
     fn is_labelled(&self, item: &Item, block: usize) -> bool {
         let first = self.page.blocks[block].first_line;
-        self.page.items.iter().any(|i| i.line > item.last_line() && i.line < first)
+        !self.page.items_between(item.last_line(), first).is_empty()
     }
 
     /// Whether only conclusions stand between the block and the item.
     fn follows(&self, item: &Item, block: usize) -> bool {
         let last = self.page.blocks[block].last_line;
-        self.page
-            .items
-            .iter()
-            .filter(|i| i.line > last && i.line < item.line)
-            .all(|i| i.kind == ItemKind::Conclusion)
+        let mut between = self.page.items_between(last, item.line).iter();
+        between.all(|i| i.kind == ItemKind::Conclusion)
     }
 
     /// Whether a block compares what a clause with these families speaks of.

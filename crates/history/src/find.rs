@@ -3,14 +3,15 @@
 mod alerts;
 mod cause;
 mod found;
+mod known;
 #[cfg(test)]
 mod machine_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use fwdlab_stats::change::{self, Change, Settings, Told, today};
 
-pub use self::found::{Alert, Cause, History, Moved, Options};
+pub use self::found::{Alert, Cause, History, Moved, Options, Outgrown};
 use crate::point::Point;
 use crate::series::{Series, gather};
 use crate::store::Acknowledged;
@@ -56,8 +57,8 @@ fn suspects(series: &[Series], told: &[Told], settings: &Settings) -> Vec<Moved>
             let change = change::at(&medians[start..], alarm.began, own.noise(), settings)?;
             let latest = medians.len() - today::FEWEST_NEW;
             let earliest = medians.len().saturating_sub(today::MOST_NEW).max(start + 1);
-            // by Markov's inequality
-            let p = 1.0 / alarm.evidence;
+            // by Markov's inequality, of as many places as were asked
+            let p = (today::PLACES as f64 / alarm.evidence).min(1.0);
             Some((
                 Change { at, range: (earliest.min(at), latest.max(at)), p, ..change },
                 alarm.evidence,

@@ -18,8 +18,21 @@ use crate::{Error, Result};
 /// Longest line that is read.
 const MAX_LINE: u64 = 4 * 1024 * 1024;
 
+/// How large a change of a series was when something was said of it, in per cent with its 95 % interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Size {
+    /// The series.
+    pub series: String,
+    /// The new level over the old one, less 100 %.
+    pub percent: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
 /// An alert that somebody knows of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Acknowledged {
     /// The alert's id when it was acknowledged.
     pub id: String,
@@ -27,6 +40,9 @@ pub struct Acknowledged {
     pub reason: String,
     /// The series that had moved.
     pub series: Vec<String>,
+    /// How much each of them had; absent in lines of earlier versions, which hold for any size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<Size>,
     /// The revision before the change.
     pub last_before: String,
     /// The first one after it.
@@ -228,6 +244,22 @@ mod tests {
         assert_eq!(again, store);
         assert_eq!(again.add(&path, vec![point("r2"), point("r3")]).unwrap(), 1);
         assert!(std::fs::read(&path).unwrap().starts_with(&before));
+    }
+
+    #[test]
+    fn an_acknowledgement_without_sizes_is_read_as_it_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history.jsonl");
+        let old = "{\"record\":\"ack\",\"id\":\"3fa19c20\",\"reason\":\"known\",\"series\":[\"atom pf\"],\
+                   \"last_before\":\"r1\",\"first_changed\":\"r2\"}\n";
+        std::fs::write(&path, old).unwrap();
+        let mut store = Store::read(&path).unwrap();
+        let own = store.acknowledged[0].clone();
+        assert!(own.sizes.is_empty() && own.series == ["atom pf"]);
+        let size = Size { series: "atom pf".into(), percent: -3.0, low: -3.5, high: -2.5 };
+        store.acknowledge(&path, Acknowledged { sizes: vec![size], ..own }).unwrap();
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with(old));
+        assert_eq!(Store::read(&path).unwrap(), store);
     }
 
     #[test]

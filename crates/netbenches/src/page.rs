@@ -14,9 +14,11 @@ const MAX_LINE_CHARS: usize = 4096;
 pub struct Page {
     /// Its lines without their ends.
     pub lines: Vec<String>,
-    /// ministat blocks.
+    /// The same in lower case, for names that are looked for.
+    pub lower: Vec<String>,
+    /// ministat blocks, in their order.
     pub blocks: Vec<MinistatBlock>,
-    /// Prose outside blocks and fences.
+    /// Prose outside blocks and fences, in its order.
     pub items: Vec<Item>,
     /// Links and images.
     pub links: Vec<PageLink>,
@@ -105,6 +107,7 @@ impl Page {
             let line = line.strip_suffix('\r').unwrap_or(line);
             let kept: String = line.chars().take(MAX_LINE_CHARS).collect();
             page.is_cut |= kept.len() < line.len();
+            page.lower.push(kept.to_lowercase());
             page.lines.push(kept);
         }
         page.blocks = MinistatBlock::find(&page.lines);
@@ -114,10 +117,11 @@ impl Page {
 
     fn read_prose(&mut self) {
         let mut reader = ProseReader::default();
+        let mut blocks = self.blocks.iter().peekable();
         for (index, line) in self.lines.iter().enumerate() {
             let number = index + 1;
-            let in_block =
-                self.blocks.iter().any(|b| (b.first_line..=b.last_line).contains(&number));
+            while blocks.next_if(|block| block.last_line < number).is_some() {}
+            let in_block = blocks.peek().is_some_and(|block| block.first_line <= number);
             reader.take(line, number, in_block);
         }
         reader.finish();
@@ -140,12 +144,48 @@ impl Page {
 
     /// Index of the last block above `line`.
     pub fn block_before(&self, line: usize) -> Option<usize> {
-        self.blocks.iter().rposition(|b| b.last_line < line)
+        self.blocks.partition_point(|b| b.last_line < line).checked_sub(1)
     }
 
     /// Index of the first block below `line`.
     pub fn block_after(&self, line: usize) -> Option<usize> {
-        self.blocks.iter().position(|b| b.first_line > line)
+        let after = self.blocks.partition_point(|b| b.first_line <= line);
+        (after < self.blocks.len()).then_some(after)
+    }
+
+    /// The lines, from 1, in which a name stands, however it is written.
+    pub fn lines_with(&self, name: &str) -> impl Iterator<Item = usize> {
+        let name = name.to_lowercase();
+        let with = self.lower.iter().enumerate().filter(move |(_, line)| line.contains(&name));
+        with.map(|(index, _)| index + 1)
+    }
+
+    /// Whether a name stands in a line outside of an item.
+    pub fn has_beside(&self, item: &Item, name: &str) -> bool {
+        let own = item.line..=item.last_line();
+        self.lines_with(name).any(|line| !own.contains(&line))
+    }
+
+    /// Items that begin above a line.
+    pub fn items_above(&self, line: usize) -> &[Item] {
+        &self.items[..self.items.partition_point(|item| item.line < line)]
+    }
+
+    /// Items that begin between two lines, on neither of them.
+    pub fn items_between(&self, after: usize, before: usize) -> &[Item] {
+        let above = self.items_above(before);
+        &above[above.partition_point(|item| item.line <= after)..]
+    }
+
+    /// The last item that ends above a line.
+    pub fn item_before(&self, line: usize) -> Option<&Item> {
+        let ended = self.items.partition_point(|item| item.last_line() < line);
+        self.items.get(ended.checked_sub(1)?)
+    }
+
+    /// The last heading above a line.
+    pub fn heading_above(&self, line: usize) -> Option<&Item> {
+        self.items_above(line).iter().rfind(|item| item.kind == ItemKind::Heading)
     }
 }
 
@@ -264,6 +304,40 @@ mod tests {
         );
         assert_eq!(page.items[4].line_at(9), 11);
         assert!(page.items[3].is_announcement());
+    }
+
+    #[test]
+    fn what_stands_around_a_line_is_found_by_its_number() {
+        let block = |n: u32| {
+            format!(
+                "x old\n+ new\n    N Min Max Median Avg Stddev\nx   {n} 1 3 2 2 1\n+   {n} 4 6 5 5 1\n"
+            )
+        };
+        let text = format!("# A\nfirst\n{}\nsecond,\nlonger\n{}\nthird\n", block(5), block(6));
+        let page = Page::parse(text.as_bytes());
+        let places: Vec<(usize, usize)> =
+            page.blocks.iter().map(|block| (block.first_line, block.last_line)).collect();
+        assert_eq!(places, [(3, 7), (11, 15)]);
+        for line in 0..20 {
+            let before = page.blocks.iter().rposition(|block| block.last_line < line);
+            let after = page.blocks.iter().position(|block| block.first_line > line);
+            assert_eq!((page.block_before(line), page.block_after(line)), (before, after));
+            let item = page.items.iter().rfind(|item| item.last_line() < line);
+            assert_eq!(page.item_before(line), item);
+            for before in 0..20 {
+                let between: Vec<&Item> =
+                    page.items.iter().filter(|i| i.line > line && i.line < before).collect();
+                assert!(page.items_between(line, before).iter().eq(between), "{line} {before}");
+            }
+        }
+        let lines: Vec<usize> = page.items.iter().map(|item| item.line).collect();
+        assert_eq!(lines, [1, 2, 9, 17]);
+        assert_eq!(page.heading_above(17).map(|item| item.line), Some(1));
+        assert_eq!(page.heading_above(1), None);
+        assert_eq!(page.lines_with("L").collect::<Vec<_>>(), [3, 10, 11]);
+        assert!(
+            page.has_beside(&page.items[2], "Old") && !page.has_beside(&page.items[2], "SECOND")
+        );
     }
 
     #[test]

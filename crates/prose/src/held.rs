@@ -220,9 +220,8 @@ pub(crate) fn of_another_machine(around: &Surroundings<'_>, item: &Item, clause:
         });
     models.any(|model| {
         let lower = model.to_lowercase();
-        let lines = around.page.lines.iter().filter(|l| l.to_lowercase().contains(&lower));
-        let is_set = around.sets.iter().flatten().any(|s| s.label.words.contains(&lower));
-        lines.count() <= 1 && !is_set
+        let is_set = || around.sets.iter().flatten().any(|s| s.label.words.contains(&lower));
+        around.page.lines_with(model).nth(1).is_none() && !is_set()
     })
 }
 
@@ -237,13 +236,7 @@ pub(crate) fn is_of_none(around: &Surroundings<'_>, item: &Item, clause: &Clause
             && !word.starts_with('x')
             && fwdlab_netbenches::name::family_word(word).is_none()
     };
-    let own = item.line..=item.last_line();
-    let is_shown = |name: &str| {
-        let name = name.to_lowercase();
-        let mut lines = (1..).zip(&around.page.lines).filter(|(line, _)| !own.contains(line));
-        lines.any(|(_, text)| text.to_lowercase().contains(&name))
-    };
-    words.into_iter().any(|word| is_a_name(word) && !is_shown(word))
+    words.into_iter().any(|word| is_a_name(word) && !around.page.has_beside(item, word))
 }
 
 /// Bullets list settings; what they say about speed is no claim.

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use fwdlab_evidence::pair::Pair;
 use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::name::{NamedFamily, family_word};
-use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_reading::{Cell, Change, Facts, Part, label_words};
 use fwdlab_sentence::quantity::rates;
 
@@ -18,10 +17,7 @@ const PER_GIGABIT: [f64; 2] = [1_488_095.0, 1_453_488.0];
 /// The facts of a page.
 pub(crate) fn facts(around: &Surroundings<'_>) -> Facts {
     let own = sections(around);
-    let mut facts = Facts {
-        parts: own.iter().map(|part| described(around, part)).collect(),
-        ..Facts::default()
-    };
+    let mut facts = Facts::of_parts(own.iter().map(|part| described(around, part)).collect());
     for (part, section) in own.iter().enumerate() {
         for block in &section.blocks {
             add_block(around, &mut facts, part, *block);
@@ -39,7 +35,7 @@ fn described(around: &Surroundings<'_>, section: &Section) -> Part {
     let (names, letter) = section.names();
     let head = {
         let first = around.page.blocks.first().map_or(usize::MAX, |block| block.first_line);
-        let own = around.page.items.iter().filter(|item| item.line < first);
+        let own = around.page.items_above(first).iter();
         own.map(|item| item.text.as_str()).collect::<Vec<_>>().join("\n")
     };
     let own = if section.above.is_empty() { &head } else { &section.above };
@@ -85,8 +81,7 @@ fn add_block(around: &Surroundings<'_>, facts: &mut Facts, part: usize, block: u
         let section = || around.page.blocks.get(block).and_then(|block| around.section(block));
         let last = || {
             let first = around.page.blocks.get(block)?.first_line;
-            let is_heading = |i: &&Item| i.kind == ItemKind::Heading && i.line < first;
-            around.page.items.iter().rfind(is_heading).map(|item| item.text.as_str())
+            around.page.heading_above(first).map(|item| item.text.as_str())
         };
         own.or_else(|| section().and_then(family_word)).or_else(|| last().and_then(family_word))
     };
@@ -137,8 +132,9 @@ fn add_headings(around: &Surroundings<'_>, facts: &mut Facts) {
     const LIGHT: [&str; 8] = ["with", "and", "the", "of", "on", "for", "result", "test"];
     let heading = |block: usize| -> BTreeSet<String> {
         let Some(block) = around.page.blocks.get(block) else { return BTreeSet::new() };
-        let is_heading = |i: &&Item| i.kind == ItemKind::Heading && i.line < block.first_line;
-        let Some(item) = around.page.items.iter().rfind(is_heading) else { return BTreeSet::new() };
+        let Some(item) = around.page.heading_above(block.first_line) else {
+            return BTreeSet::new();
+        };
         let words: Vec<&str> =
             item.text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
         let is_denied =

@@ -37,13 +37,11 @@ impl<'a> Machines<'a> {
     /// `None` where all blocks are of one machine.
     pub(crate) fn of(around: &Surroundings<'a>) -> Option<Self> {
         let mut parts = sections(around);
-        let is_other = |block: &usize| is_of_the_other(around, *block);
-        let others: Vec<usize> = (0..around.sets.len()).filter(is_other).collect();
-        let has_own =
-            parts.len() == 2 && parts[1].blocks.iter().all(|block| others.contains(block));
         if parts.len() < 2 {
             return None;
         }
+        let is_other = |block: &usize| is_of_the_other(around, *block);
+        let has_own = parts.len() == 2 && parts[1].blocks.iter().all(is_other);
         let view = |part: &Section| {
             let all = 0..around.sets.len();
             let view = around.without(all.filter(|block| !part.blocks.contains(block)).collect());
@@ -170,10 +168,8 @@ impl<'a> Machines<'a> {
 /// Whether the last line above a block that names a machine leads to another one.
 pub(crate) fn is_of_the_other(around: &Surroundings<'_>, block: usize) -> bool {
     let first = around.page.blocks[block].first_line;
-    let is_label = |item: &&Item| {
-        item.line < first && (item.kind == ItemKind::Heading || item.is_announcement())
-    };
-    let labels = around.page.items.iter().filter(is_label);
+    let is_label = |item: &&Item| item.kind == ItemKind::Heading || item.is_announcement();
+    let labels = around.page.items_above(first).iter().filter(is_label);
     let last = labels.filter_map(|item| whose(&item.text)).next_back();
     last == Some(Whose::Other)
 }

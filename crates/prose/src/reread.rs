@@ -145,12 +145,6 @@ impl Known {
 fn names_stranger(around: &Surroundings<'_>, item: &Item, text: &str) -> bool {
     let words: Vec<&str> =
         text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
-    let own = item.line..=item.last_line();
-    let is_shown = |name: &str| {
-        let name = name.to_lowercase();
-        let mut lines = (1..).zip(&around.page.lines).filter(|(line, _)| !own.contains(line));
-        lines.any(|(_, text)| text.to_lowercase().contains(&name))
-    };
     words.windows(2).any(|two| {
         let is_article =
             matches!(two[0], "the" | "The" | "a" | "an" | "my" | "our" | "your" | "another");
@@ -158,7 +152,7 @@ fn names_stranger(around: &Surroundings<'_>, item: &Item, text: &str) -> bool {
         let is_name = letters.next().is_some_and(char::is_uppercase)
             && letters.clone().next().is_some_and(char::is_lowercase)
             && two[1].len() > 3;
-        is_article && is_name && !is_shown(two[1])
+        is_article && is_name && !around.page.has_beside(item, two[1])
     })
 }
 

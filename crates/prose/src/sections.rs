@@ -45,8 +45,7 @@ pub(crate) fn sections(around: &Surroundings<'_>) -> Vec<Section> {
 /// The lines above the first block of a part, from the last label on that is no family.
 fn above<'a>(around: &Surroundings<'a>, section: &Section, after: usize) -> Vec<&'a Item> {
     let first = section.blocks.first().map_or(0, |block| around.page.blocks[*block].first_line);
-    let own = around.page.items.iter().filter(|i| i.line > after && i.line < first);
-    let own: Vec<&Item> = own.collect();
+    let own: Vec<&Item> = around.page.items_between(after, first).iter().collect();
     let is_label = |item: &&Item| {
         item.kind != ItemKind::Bullet && family_word(item.text.trim_end_matches(':')).is_none()
     };

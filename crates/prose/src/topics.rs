@@ -1,7 +1,7 @@
 //! What the blocks of a page are of, where they are of several things: forwarding, ipfw and pf, or two
 //! settings. The words that all sets of a block share, and other blocks have not, name it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fwdlab_evidence::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::name::family_word;
@@ -11,9 +11,9 @@ use fwdlab_sentence::subject::{folded, spoken};
 /// Blocks that one word, or several together, name.
 pub(crate) type Topic = BTreeSet<usize>;
 
-/// The words by which each block of a page is named.
+/// The words by which the blocks of a page are named.
 pub(crate) struct Topics {
-    words: Vec<BTreeSet<String>>,
+    blocks: BTreeMap<String, Topic>,
     /// Words of labels that follow each other.
     pairs: BTreeSet<[String; 2]>,
 }
@@ -41,28 +41,30 @@ impl Topics {
         };
         let shared: Vec<BTreeSet<String>> = labels.iter().map(|sets| all(sets)).collect();
         // what tells the sets of a block apart is what is compared, and no topic
-        let is_compared = |word: &String| {
-            labels.iter().any(|sets| {
-                let has = |set: &BTreeSet<String>| set.contains(word);
-                sets.iter().any(has) && !sets.iter().all(has)
-            })
-        };
-        let is_everywhere = |word: &String| shared.iter().all(|words| words.contains(word));
-        let own = |words: &BTreeSet<String>| {
-            let own = words.iter().filter(|word| !is_everywhere(word) && !is_compared(word));
-            own.cloned().collect()
-        };
+        let told_apart = labels
+            .iter()
+            .zip(&shared)
+            .flat_map(|(sets, shared)| sets.iter().map(move |set| set - shared));
+        let compared: BTreeSet<String> = told_apart.flatten().collect();
+        let everywhere = all(&shared);
+        let mut blocks: BTreeMap<String, Topic> = BTreeMap::new();
+        for (block, words) in shared.iter().enumerate() {
+            let is_own = |word: &&String| !everywhere.contains(*word) && !compared.contains(*word);
+            for word in words.iter().filter(is_own) {
+                blocks.entry(word.clone()).or_default().insert(block);
+            }
+        }
         let legends = around.sets.iter().flatten().map(|set| in_order(&set.set.legend));
         let pairs = legends.flat_map(|words| {
             let pairs = words.windows(2).map(|w| [w[0].clone(), w[1].clone()]);
             pairs.collect::<Vec<_>>()
         });
-        Self { words: shared.iter().map(own).collect(), pairs: pairs.collect() }
+        Self { blocks, pairs: pairs.collect() }
     }
 
     /// Whether a word names a block.
     pub(crate) fn names(&self, word: &str) -> bool {
-        self.words.iter().any(|words| words.contains(word))
+        self.blocks.contains_key(word)
     }
 
     /// What a text names, in its order: words that fit one block are one topic.
@@ -76,25 +78,21 @@ impl Topics {
                 found.extend(self.firewalls());
                 continue;
             }
-            let has = |block: &usize| {
-                let is_setting = SETTINGS.contains(&word.as_str());
-                self.words[*block].contains(word)
-                    && (!is_setting || self.pairs.contains(&[before.to_owned(), word.clone()]))
+            let is_name = |_: &&Topic| {
+                !SETTINGS.contains(&word.as_str())
+                    || self.pairs.contains(&[before.to_owned(), word.clone()])
             };
-            let blocks: Topic = (0..self.words.len()).filter(has).collect();
-            if blocks.is_empty() {
-                continue;
-            }
+            let Some(blocks) = self.blocks.get(word).filter(is_name) else { continue };
             if GENERIC.contains(&word.as_str()) {
                 let next = said.get(index + 1).map_or("", String::as_str);
                 let is_set_apart = text.contains(':') || text.contains(" only ");
                 let is_label = index == 0 && is_set_apart || word.starts_with("fast");
                 let is_it = is_label || PLAINLY.contains(&before) && !is_noun_of(next);
-                generic.extend(is_it.then_some(blocks));
+                generic.extend(is_it.then(|| blocks.clone()));
             } else {
-                match found.iter_mut().find(|topic| !topic.is_disjoint(&blocks)) {
-                    Some(topic) => *topic = &*topic & &blocks,
-                    None => found.push(blocks),
+                match found.iter_mut().find(|topic| !topic.is_disjoint(blocks)) {
+                    Some(topic) => *topic = &*topic & blocks,
+                    None => found.push(blocks.clone()),
                 }
             }
         }
@@ -106,9 +104,9 @@ impl Topics {
 
     /// What is called a firewall, a topic each.
     pub(crate) fn firewalls(&self) -> Vec<Topic> {
-        let is_one = |words: &BTreeSet<String>| FIREWALLS.iter().any(|name| words.contains(*name));
-        let blocks = (0..self.words.len()).filter(|block| is_one(&self.words[*block]));
-        blocks.map(|block| BTreeSet::from([block])).collect()
+        let named = FIREWALLS.iter().filter_map(|name| self.blocks.get(*name));
+        let blocks: Topic = named.flatten().copied().collect();
+        blocks.into_iter().map(|block| BTreeSet::from([block])).collect()
     }
 
     /// The blocks of what a clause names, those of its families where it names some: one list for each

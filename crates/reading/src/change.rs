@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use crate::cue::Say;
 use crate::facts::{Cell, Change, Facts};
 use crate::mention::{Mention, Whom};
-use crate::piece::{Piece, Quantity};
+use crate::piece::Piece;
+use crate::quantity::Quantity;
 use crate::scope::Scope;
 use crate::truth::{Is, Truth, judge, shown};
 use fwdlab_sentence::clause::Sign;
@@ -294,8 +295,7 @@ pub(crate) fn check(facts: &Facts, piece: &Piece) -> Option<Truth> {
         "nearly almost about roughly practically virtually basically hardly barely scarcely \
     essentially much",
     );
-    let scope = &piece.scope;
-    let changes = meant(facts, piece, scope);
+    let changes = meant(facts, piece, &piece.scope);
     // "one of the four gets slower, the IPv6 one": counted over all of them
     let changes = match piece.quantity {
         Quantity::Of(_, Some(n)) if changes.len() != n && facts.changes.len() == n => {
@@ -304,38 +304,8 @@ pub(crate) fn check(facts: &Facts, piece: &Piece) -> Option<Truth> {
         _ => changes,
     };
     let refs: Vec<&Change> = changes.iter().collect();
-    let is: Vec<Is> = refs.iter().map(|change| predicate.is_of(change, is_nearly)).collect();
+    let is = answers(piece, predicate, &refs, is_nearly);
     let mut quantity = piece.quantity;
-    // "neither gains": what denies is counted with the quantity
-    let mut is = is;
-    if quantity == Quantity::None {
-        let positive = match predicate {
-            Predicate::MovesNot(sign) => Predicate::Moves(sign),
-            Predicate::ProvenMovesNot(sign) => Predicate::ProvenMoves(sign),
-            Predicate::Alike => Predicate::Differs,
-            Predicate::Unproven => Predicate::Proven,
-            other => other,
-        };
-        is = refs.iter().map(|change| positive.is_of(change, is_nearly)).collect();
-    }
-    if quantity == Quantity::NotAll {
-        let positive = match predicate {
-            Predicate::MovesNot(sign) => Predicate::Moves(sign),
-            Predicate::ProvenMovesNot(sign) => Predicate::ProvenMoves(sign),
-            Predicate::Alike if piece.cues.iter().any(|c| c.say == Say::Differs) => {
-                Predicate::Differs
-            }
-            other => other,
-        };
-        is = refs
-            .iter()
-            .map(|change| match positive.is_of(change, is_nearly) {
-                Is::Unproven => Is::NotSo,
-                other => other,
-            })
-            .collect();
-    }
-    let data = || shown(facts, &refs);
     if quantity == Quantity::Only {
         quantity = Quantity::Plain;
         if let Some(fails) = rest(facts, piece, predicate) {
@@ -343,21 +313,10 @@ pub(crate) fn check(facts: &Facts, piece: &Piece) -> Option<Truth> {
         }
     }
     if facts.widest() > 2 && quantity != Quantity::All {
-        if quantity != Quantity::Plain {
-            return Some(Truth::Open);
-        }
-        let best = judge(Quantity::Plain, false, &by_block(facts, &refs, &is), data);
-        let [own, other] = sides(facts, piece);
-        if own.is_empty() || !other.is_empty() || best != Truth::Holds {
-            return Some(best);
-        }
-        // what is held against nothing is held against the base, where it is not the base
-        let is_of_base = |change: &&Change| facts.cells[change.base].role == 0;
-        let of_base: Vec<&Change> = refs.iter().copied().filter(is_of_base).collect();
-        let is: Vec<Is> = of_base.iter().map(|change| predicate.is_of(change, is_nearly)).collect();
-        let is_so =
-            is.is_empty() || by_block(facts, &of_base, &is).iter().all(|own| *own == Is::So);
-        return Some(if is_so { Truth::Holds } else { Truth::Open });
+        return Some(match quantity {
+            Quantity::Plain => among_many(facts, piece, (predicate, is_nearly), &refs, &is),
+            _ => Truth::Open,
+        });
     }
     // "pf costs ...": beside forwarding without it, it may be
     let is_of_a_topic = facts.is_of_topics
@@ -368,7 +327,49 @@ pub(crate) fn check(facts: &Facts, piece: &Piece) -> Option<Truth> {
         return Some(Truth::Open);
     }
     let is_named = named_each(piece, refs.len());
-    Some(judge(quantity, is_named, &is, data))
+    Some(judge(quantity, is_named, &is, || shown(facts, &refs)))
+}
+
+/// What is so of each change. "Neither gains", "not all are alike": what denies is counted with the quantity.
+fn answers(piece: &Piece, predicate: Predicate, changes: &[&Change], is_nearly: bool) -> Vec<Is> {
+    let is_none = piece.quantity == Quantity::None;
+    let is_not_all = piece.quantity == Quantity::NotAll;
+    let has_differs = || piece.cues.iter().any(|cue| cue.say == Say::Differs);
+    let counted = match predicate {
+        own if !is_none && !is_not_all => own,
+        Predicate::MovesNot(sign) => Predicate::Moves(sign),
+        Predicate::ProvenMovesNot(sign) => Predicate::ProvenMoves(sign),
+        Predicate::Alike if is_none || has_differs() => Predicate::Differs,
+        Predicate::Unproven if is_none => Predicate::Proven,
+        other => other,
+    };
+    let one = |change: &&Change| match counted.is_of(change, is_nearly) {
+        Is::Unproven if is_not_all => Is::NotSo,
+        other => other,
+    };
+    changes.iter().map(one).collect()
+}
+
+/// Of the changes in blocks of more than two sets: any pair of a block may be meant.
+fn among_many(
+    facts: &Facts,
+    piece: &Piece,
+    (predicate, is_nearly): (Predicate, bool),
+    changes: &[&Change],
+    is: &[Is],
+) -> Truth {
+    let best =
+        judge(Quantity::Plain, false, &by_block(facts, changes, is), || shown(facts, changes));
+    let [own, other] = sides(facts, piece);
+    if own.is_empty() || !other.is_empty() || best != Truth::Holds {
+        return best;
+    }
+    // what is held against nothing is held against the base, where it is not the base
+    let is_of_base = |change: &&Change| facts.cells[change.base].role == 0;
+    let of_base: Vec<&Change> = changes.iter().copied().filter(is_of_base).collect();
+    let is: Vec<Is> = of_base.iter().map(|change| predicate.is_of(change, is_nearly)).collect();
+    let is_so = is.is_empty() || by_block(facts, &of_base, &is).iter().all(|own| *own == Is::So);
+    if is_so { Truth::Holds } else { Truth::Open }
 }
 
 /// What is so of the best of each block: any of its pairs may be meant.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::amount::Unit;
 use crate::facts::{Cell, Facts};
-use crate::piece::{Piece, Quantity};
+use crate::piece::Piece;
+use crate::quantity::Quantity;
 use crate::truth::Truth;
 
 /// What is counted in a piece.

@@ -1,7 +1,8 @@
 //! What is known: measured sets, each of a part of the page (a machine), a family and a variant, and the changes
 //! between the sets of one block.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use fwdlab_netbenches::name::NamedFamily;
 
@@ -98,7 +99,8 @@ impl Change {
     }
 }
 
-/// All that is known of a page.
+/// All that is known of a page. What its sets are called is looked up when a sentence is first held against it, so
+/// that its fields are to be filled before.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// Its parts; one where it is of one machine.
@@ -113,28 +115,82 @@ pub struct Facts {
     pub has_other: bool,
     /// Its parts are no machines, but things that one machine does.
     pub is_of_topics: bool,
+    /// What the sets are called, once it was asked for.
+    pub(crate) words: OnceLock<Words>,
+}
+
+/// The sets of a page by their words: a page of many blocks has few words, and each word of each sentence is looked up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Words {
+    /// Words that tell the sets of a block apart, with the places of those in their blocks.
+    pub(crate) roles: BTreeMap<String, BTreeSet<usize>>,
+    /// Words that tell blocks apart, with the blocks.
+    pub(crate) blocks: BTreeMap<String, BTreeSet<usize>>,
+    /// Words that all sets of some block share, and those that tell blocks apart.
+    pub(crate) shared: BTreeSet<String>,
+    /// Number of blocks.
+    pub(crate) many: usize,
+    /// How many sets a block has at the most.
+    widest: usize,
+    /// Whether a set is called a state of a setting.
+    has_states: bool,
+    /// The families that have sets.
+    families: BTreeSet<NamedFamily>,
+}
+
+impl Words {
+    fn of(cells: &[Cell]) -> Self {
+        const STATES: [&str; 4] = ["enabled", "disabled", "on", "off"];
+        let mut own = Self::default();
+        for cell in cells {
+            for name in &cell.names {
+                own.roles.entry(name.clone()).or_default().insert(cell.role);
+            }
+            for topic in &cell.topics {
+                own.blocks.entry(topic.clone()).or_default().insert(cell.block);
+            }
+            let shared = cell.topics.iter().chain(&cell.shared);
+            for word in shared.filter(|word| !own.shared.contains(*word)).collect::<Vec<_>>() {
+                own.shared.insert(word.clone());
+            }
+            own.widest = own.widest.max(cell.role + 1);
+            own.families.extend(cell.family);
+        }
+        own.many = cells.iter().map(|cell| cell.block).collect::<BTreeSet<_>>().len();
+        own.has_states = STATES.iter().any(|state| own.roles.contains_key(*state));
+        own
+    }
 }
 
 impl Facts {
+    /// Those of a page of some parts, none of which has a set yet.
+    pub fn of_parts(parts: Vec<Part>) -> Self {
+        Self { parts, ..Self::default() }
+    }
+
+    /// Its sets by their words.
+    pub(crate) fn words(&self) -> &Words {
+        self.words.get_or_init(|| Words::of(&self.cells))
+    }
+
     /// How many sets a block has at the most.
     pub fn widest(&self) -> usize {
-        self.cells.iter().map(|cell| cell.role + 1).max().unwrap_or(0)
+        self.words().widest
     }
 
     /// Whether its sets are states of one setting, each named, so that neither is before the other.
     pub fn is_of_settings(&self) -> bool {
-        const STATES: &str = "enabled disabled on off";
-        self.cells.iter().any(|cell| STATES.split(" ").any(|state| cell.names.contains(state)))
+        self.words().has_states
     }
 
     /// The families that have sets.
     pub fn families(&self) -> BTreeSet<NamedFamily> {
-        self.cells.iter().filter_map(|cell| cell.family).collect()
+        self.words().families.clone()
     }
 
     /// Number of blocks.
     pub fn blocks(&self) -> usize {
-        self.cells.iter().map(|cell| cell.block).collect::<BTreeSet<_>>().len()
+        self.words().many
     }
 
     /// The sets of the part that no topic names, or that is called forwarding.

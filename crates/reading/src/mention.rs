@@ -188,13 +188,16 @@ fn is_part(facts: &Facts, part: usize, tokens: &[Token], at: usize) -> bool {
         is_behind_noun || is_alone && token.is_word()
     });
     let cores = || {
+        let next = if text(1) == "-" { text(2) } else { text(1) };
+        if next != "core" && next != "cores" {
+            return false;
+        }
         let count = match text(0) {
             "quad" => Some(4),
             "dual" => Some(2),
             word => crate::amount::number_word(word).map(|n| n as u32).or(word.parse().ok()),
         };
-        let next = if text(1) == "-" { text(2) } else { text(1) };
-        count.filter(|_| next == "core" || next == "cores").is_some_and(|count| {
+        count.is_some_and(|count| {
             let alike = facts.parts.iter().filter(|part| part.cores == Some(count)).count();
             own.cores == Some(count) && alike == 1
         })
@@ -229,13 +232,8 @@ fn is_ranked(facts: &Facts, part: usize, tokens: &[Token], at: usize) -> bool {
 /// "With pf": the blocks that a word names where a page has blocks of several things.
 fn blocks(facts: &Facts, tokens: &[Token], at: usize) -> Option<Whom> {
     let word = folded(&tokens[at].text);
-    let own: BTreeSet<usize> = facts
-        .cells
-        .iter()
-        .filter(|cell| cell.topics.contains(&word))
-        .map(|cell| cell.block)
-        .collect();
-    (!own.is_empty() && own.len() < facts.blocks()).then_some(Whom::Blocks(own))
+    let own = facts.words().blocks.get(&word)?;
+    (own.len() < facts.blocks()).then(|| Whom::Blocks(own.clone()))
 }
 
 fn is_family_noun(word: &str) -> bool {
@@ -365,10 +363,7 @@ fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> 
         matches!(text(k - 1), "without" | "w/o")
             || matches!(text(k - 2), "without") && matches!(text(k - 1), "the" | "this" | "any")
     };
-    let is_shared = |word: &str| {
-        let word = folded(word);
-        facts.cells.iter().any(|cell| cell.topics.contains(&word) || cell.shared.contains(&word))
-    };
+    let is_shared = |word: &str| facts.words().shared.contains(&folded(word));
     if let Some(state) = state_of(tokens, at, &is_shared)
         && let Some(named) = named_roles(facts, state)
     {
@@ -576,11 +571,7 @@ fn named_roles(facts: &Facts, word: &str) -> Option<BTreeSet<usize>> {
     if word.is_empty() {
         return None;
     }
-    let roles: BTreeSet<usize> = facts
-        .cells
-        .iter()
-        .filter(|cell| cell.names.iter().any(is_like))
-        .map(|cell| cell.role)
-        .collect();
+    let named = facts.words().roles.iter().filter(|(name, _)| is_like(name));
+    let roles: BTreeSet<usize> = named.flat_map(|(_, roles)| roles).copied().collect();
     (!roles.is_empty() && roles.len() < facts.widest()).then_some(roles)
 }

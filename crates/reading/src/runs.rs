@@ -3,8 +3,9 @@
 
 use crate::amount::Unit;
 use crate::cue::is_negated;
-use crate::facts::{Cell, Facts};
-use crate::piece::{Piece, Quantity};
+use crate::facts::{Cell, Change, Facts};
+use crate::piece::Piece;
+use crate::quantity::Quantity;
 use crate::rank;
 use crate::scope::Scope;
 use crate::softness::Soft;
@@ -97,9 +98,6 @@ fn interval(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
     }
     let changes = piece.scope.changes(facts);
     let zero = piece.tokens.iter().position(|t| t.is("zero") || t.text == "0");
-    const WITHIN: &str = "includes include including contains contain straddles straddle spans covers cover \
-    crosses crossing included touches holds overlaps";
-    const WITHOUT: &str = "excludes exclude clear excluding outside away misses avoids";
     let percents: Vec<usize> = (0..piece.amounts.len())
         .filter(|at| {
             let own = &piece.amounts[*at];
@@ -112,11 +110,7 @@ fn interval(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
     read.extend((0..piece.amounts.len()).filter(|at| piece.amounts[*at].unit == Unit::Percent));
     let data = || shown(facts, &changes);
     if let Some(zero) = zero.filter(|_| percents.is_empty()) {
-        let verb = |list: &str| piece.tokens.iter().position(|t| t.is_in(list));
-        let (at, is_within) =
-            verb(WITHIN).map(|at| (at, true)).or_else(|| verb(WITHOUT).map(|at| (at, false)))?;
-        let is_within =
-            is_within != (is_negated(&piece.tokens, at) || is_negated(&piece.tokens, zero));
+        let is_within = holds_zero(piece, zero)?;
         let is: Vec<Is> =
             changes.iter().map(|change| Is::from(change.is_proven != is_within)).collect();
         return Some(judge(piece.quantity, false, &is, data));
@@ -124,58 +118,63 @@ fn interval(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
     if percents.is_empty() {
         return None;
     }
-    let is: Vec<Is> = changes
-        .iter()
-        .map(|change| {
-            let (low, high) = change.ends();
-            let near = |own: f64, end: f64, step: f64| {
-                (own.abs() - end.abs()).abs() <= step.max(0.15) + 0.1 * change.half
-            };
-            let fits = match percents.as_slice() {
-                [one] if piece.amounts[*one].is_range() => {
-                    let own = &piece.amounts[*one];
-                    let (low, high) = if high < 0.0 { (-high, -low) } else { (low, high) };
-                    let is_signed = own.sign.is_some();
-                    let low = if is_signed { low.abs() } else { low };
-                    near(own.low, low, own.step) && near(own.high, high, own.step)
-                        || near(own.low, high, own.step) && near(own.high, low, own.step)
-                }
-                [one] if matches!(piece.amounts[*one].soft, Soft::Above | Soft::Below) => {
-                    let own = &piece.amounts[*one];
-                    let is_denied = is_negated(&piece.tokens, own.first)
-                        && piece
-                            .has("larger bigger higher more above over smaller lower less below");
-                    let (low, high) = if high < 0.0 { (-high, -low) } else { (low, high) };
-                    if (own.soft == Soft::Above) == is_denied {
-                        high <= own.low
-                    } else {
-                        low >= own.low
-                    }
-                }
-                [one] => {
-                    let own = &piece.amounts[*one];
-                    let is_half = piece.text(own.first.wrapping_sub(1)) == "±"
-                        || piece.has("wide width half");
-                    let mean = (change.percent.abs() - own.low).abs() <= own.step;
-                    near(own.low, low, own.step)
-                        || near(own.low, high, own.step)
-                        || mean
-                        || is_half && (own.fits(change.half) || own.fits(2.0 * change.half))
-                }
-                [one, other, ..] => {
-                    let (a, b) = (&piece.amounts[*one], &piece.amounts[*other]);
-                    let is_it = |a: f64, b: f64, x: f64, y: f64| {
-                        near(a, x, piece.amounts[*one].step)
-                            && near(b, y, piece.amounts[*other].step)
-                    };
-                    is_it(a.low, b.low, low, high) || is_it(a.low, b.low, high, low)
-                }
-                [] => true,
-            };
-            Is::from(fits)
-        })
-        .collect();
+    let is: Vec<Is> =
+        changes.iter().map(|change| Is::from(are_ends(piece, &percents, change))).collect();
     Some(judge(piece.quantity, false, &is, data))
+}
+
+/// Whether an interval is said to hold zero; `None` where nothing is said of it.
+fn holds_zero(piece: &Piece, zero: usize) -> Option<bool> {
+    const WITHIN: &str = "includes include including contains contain straddles straddle spans covers cover \
+    crosses crossing included touches holds overlaps";
+    const WITHOUT: &str = "excludes exclude clear excluding outside away misses avoids";
+    let verb = |list: &str| piece.tokens.iter().position(|t| t.is_in(list));
+    let (at, is_within) =
+        verb(WITHIN).map(|at| (at, true)).or_else(|| verb(WITHOUT).map(|at| (at, false)))?;
+    Some(is_within != (is_negated(&piece.tokens, at) || is_negated(&piece.tokens, zero)))
+}
+
+/// Whether the percentages of a piece are the interval of a change.
+fn are_ends(piece: &Piece, percents: &[usize], change: &Change) -> bool {
+    let (low, high) = change.ends();
+    // as the text gives those of a loss
+    let unsigned = || if high < 0.0 { (-high, -low) } else { (low, high) };
+    let near = |own: f64, end: f64, step: f64| {
+        (own.abs() - end.abs()).abs() <= step.max(0.15) + 0.1 * change.half
+    };
+    match percents {
+        [one] if piece.amounts[*one].is_range() => {
+            let own = &piece.amounts[*one];
+            let (low, high) = unsigned();
+            let is_signed = own.sign.is_some();
+            let low = if is_signed { low.abs() } else { low };
+            near(own.low, low, own.step) && near(own.high, high, own.step)
+                || near(own.low, high, own.step) && near(own.high, low, own.step)
+        }
+        [one] if matches!(piece.amounts[*one].soft, Soft::Above | Soft::Below) => {
+            let own = &piece.amounts[*one];
+            let is_denied = is_negated(&piece.tokens, own.first)
+                && piece.has("larger bigger higher more above over smaller lower less below");
+            let (low, high) = unsigned();
+            if (own.soft == Soft::Above) == is_denied { high <= own.low } else { low >= own.low }
+        }
+        [one] => {
+            let own = &piece.amounts[*one];
+            let is_half =
+                piece.text(own.first.wrapping_sub(1)) == "±" || piece.has("wide width half");
+            let mean = (change.percent.abs() - own.low).abs() <= own.step;
+            near(own.low, low, own.step)
+                || near(own.low, high, own.step)
+                || mean
+                || is_half && (own.fits(change.half) || own.fits(2.0 * change.half))
+        }
+        [one, other, ..] => {
+            let (a, b) = (&piece.amounts[*one], &piece.amounts[*other]);
+            let is_it = |x: f64, y: f64| near(a.low, x, a.step) && near(b.low, y, b.step);
+            is_it(low, high) || is_it(high, low)
+        }
+        [] => true,
+    }
 }
 
 fn is_of_runs(piece: &Piece) -> bool {
@@ -185,34 +184,33 @@ fn is_of_runs(piece: &Piece) -> bool {
     )
 }
 
-/// "The slowest patched run is above the fastest stock one".
-fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth> {
-    if !is_of_runs(piece) && !piece.has("minimum maximum") {
-        return None;
-    }
+/// The two words of ends: "the slowest patched run is above the fastest stock one".
+fn ends(piece: &Piece) -> Option<(usize, usize)> {
     let is_end = |at: &usize| piece.tokens[*at].is_in(LOW) || piece.tokens[*at].is_in(HIGH);
     let ends: Vec<usize> = (0..piece.tokens.len()).filter(is_end).collect();
     // "every patched run beats the fastest stock one": its slowest does
     let every = piece.tokens.iter().position(|t| t.is_in("every each all both"));
     let every = every.filter(|_| piece.quantity == Quantity::All && piece.has("run runs one ones"));
-    let ends: Vec<usize> = match (ends.as_slice(), every) {
-        ([last], Some(first)) if first < *last => vec![first, *last],
+    match (ends.as_slice(), every) {
+        ([last], Some(first)) if first < *last => Some((first, *last)),
         ([], Some(first)) => {
             let next = (first + 1..piece.tokens.len())
                 .find(|at| piece.tokens[*at].is_in("every each any all"));
-            next.map_or_else(Vec::new, |next| vec![first, next])
+            next.map(|next| (first, next))
         }
-        _ => ends,
-    };
-    let [one, other] = ends.as_slice() else { return None };
-    let cut = {
-        // what is named before the second end, but behind the words between, belongs to it
-        let than = (*one..*other).rev().find(|at| {
-            piece.tokens[*at]
-                .is_in("than beats exceeds above below beat tops outruns is of under over behind")
-        });
-        than.unwrap_or(*other)
-    };
+        ([one, other], _) => Some((*one, *other)),
+        _ => None,
+    }
+}
+
+/// What is named with the first word of an end, and what with the second.
+fn apart(facts: &Facts, piece: &Piece, one: usize, other: usize) -> Option<[Scope; 2]> {
+    // what is named before the second end, but behind the words between, belongs to it
+    let than = (one..other).rev().find(|at| {
+        piece.tokens[*at]
+            .is_in("than beats exceeds above below beat tops outruns is of under over behind")
+    });
+    let cut = than.unwrap_or(other);
     let side = |from: usize, to: usize| {
         let own = Scope::of(facts, &piece.named(from, to));
         own.with_roles(&Scope { roles: None, ..piece.scope.clone() })
@@ -222,27 +220,32 @@ fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
     if both(&first) > both(&second) && both(&second) == 1 {
         first.parts.clone_from(&second.parts);
     }
-    let last = piece.named(cut, piece.tokens.len());
-    if first.roles.is_some() && second.roles.is_none() {
-        second.roles = Some(
-            (0..facts.widest())
-                .filter(|r| !first.roles.as_ref().is_some_and(|own| own.contains(r)))
-                .collect(),
-        );
-    }
-    if last.is_empty() && first.roles.is_none() {
+    if piece.named(cut, piece.tokens.len()).is_empty() && first.roles.is_none() {
         return None;
     }
+    if let (Some(own), None) = (&first.roles, &second.roles) {
+        second.roles = Some((0..facts.widest()).filter(|role| !own.contains(role)).collect());
+    }
+    Some([first, second])
+}
+
+/// "The slowest patched run is above the fastest stock one".
+fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth> {
+    if !is_of_runs(piece) && !piece.has("minimum maximum") {
+        return None;
+    }
+    let (one, other) = ends(piece)?;
+    let [first, second] = apart(facts, piece, one, other)?;
     let is_above_said =
         piece.has("beats beat above faster quicker higher better exceeds tops outruns ahead");
     // "every run" is above when its slowest is; of those that it is above, when their fastest is below
     let value = |cell: &Cell, at: usize| match () {
         () if piece.tokens[at].is_in(LOW) => cell.min(),
         () if piece.tokens[at].is_in(HIGH) => cell.max(),
-        () if (at == *one) == is_above_said => cell.min(),
+        () if (at == one) == is_above_said => cell.min(),
         () => cell.max(),
     };
-    let has = |list: &str| piece.tokens[*one..].iter().any(|t| t.is_in(list));
+    let has = |list: &str| piece.tokens[one..].iter().any(|t| t.is_in(list));
     let is_above =
         has("beats beat above faster quicker higher better exceeds tops outruns ahead over \
     outperforms surpasses");
@@ -265,7 +268,7 @@ fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
             .into_iter()
             .filter(|b| b.part == a.part && b.family == a.family && b.role != a.role)
         {
-            let (x, y) = (value(a, *one), value(b, *other));
+            let (x, y) = (value(a, one), value(b, other));
             let fits = amount.is_none_or(|at| piece.amounts[at].fits(x - y));
             is.push(Is::from(((x > y) == is_above) != is_denied && fits));
         }

@@ -1,7 +1,7 @@
 //! What holding a claim against the facts can give.
 
 use crate::facts::{Change, Facts};
-use crate::piece::Quantity;
+use crate::quantity::Quantity;
 
 /// Whether a claim is true.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@
 //!    difference. If it does not, or a state fits neither level, all states are measured and every
 //!    step that holds is named: several changes are an answer, and so is no single culprit.
 
-use crate::change::{Settings, told};
+use crate::change::{self, Settings};
 use crate::dataset::median;
 use crate::distribution::{normal_quantile, t_critical, t_two_sided};
 
@@ -439,7 +439,7 @@ fn changes_of(levels: &[f64], own: f64, settings: &Settings) -> Vec<usize> {
     }
     let settings = Settings { prior_noise: own * 3f64.sqrt(), ..*settings };
     // a state was measured again and again: one is enough for a level
-    let told = told(&doubled, own * 3f64.sqrt(), &settings);
+    let told = change::steps(&doubled, own * 3f64.sqrt(), &settings);
     let mut found = [told.changes, told.doubtful].concat();
     found.sort_by_key(|change| change.at);
     found.iter().map(|change| change.at / 3).collect()

@@ -7,7 +7,8 @@
 //!    in Jackson et al. 2005, which PELT of Killick et al. 2012 prunes);
 //! 3. candidates are withdrawn, the weakest first, until every one that is left is significant
 //!    beside its neighbours, with a test whose noise is moderated by a prior ([`confirm`]), so that
-//!    two points may be compared as well as two hundred.
+//!    two points may be compared as well as two hundred;
+//! 4. steps along which the points are clearly less likely than along a ramp are a drift ([`drift`]).
 //!
 //! [`today`] looks forward: it says after each new point whether the last ones are another level.
 //! [`watch`] does so by ranks, and [`divisive`] looks back: the rivals that both were measured against (`cargo xtask history`; docs/history.md has the table).
@@ -16,6 +17,7 @@
 
 mod confirm;
 pub mod divisive;
+mod drift;
 mod filter;
 mod partition;
 mod settings;
@@ -39,6 +41,8 @@ const BAD_DAY: f64 = 0.371_6;
 pub struct Change {
     /// Index of the first point after the change, from 1.
     pub at: usize,
+    /// How many points before that the last point before the change is: 1 for a step, more for a drift.
+    pub over: usize,
     /// The earliest and the latest index where it may have been: places that explain the series
     /// almost as well.
     pub range: (usize, usize),
@@ -51,6 +55,13 @@ pub struct Change {
     /// Probability of a change as clear as this at any place between its neighbours, if there was
     /// none.
     pub p: f64,
+}
+
+impl Change {
+    /// Whether it went on over many points, so that none of them is where it happened.
+    pub fn is_drift(&self) -> bool {
+        self.over > 1
+    }
 }
 
 /// What a look back finds.
@@ -85,13 +96,18 @@ pub fn at(values: &[f64], place: usize, noise: f64, settings: &Settings) -> Opti
     let floor = noise.max(0.0);
     let clean = filter::without_strays(&logs, floor);
     let found = confirm::named(&clean, split, floor, settings);
-    Some(told_of(&found, place, (place, place)))
+    Some(told_of(&found, |_| place))
 }
 
-fn told_of(found: &confirm::Tested, at: usize, range: (usize, usize)) -> Change {
+/// A change in places of the series, of which `place` knows those of what was tested.
+fn told_of(found: &confirm::Tested, place: impl Fn(usize) -> usize) -> Change {
+    let at = place(found.at);
+    let over = if found.over > 1 { at - place(found.at - found.over) } else { 1 };
+    let range = (place(found.range.0), place(found.range.1));
     let half = t_quantile(0.975, found.df) * found.error;
     Change {
         at,
+        over,
         range,
         ratio: found.size.exp_m1(),
         low: (found.size - half).exp_m1(),
@@ -102,39 +118,67 @@ fn told_of(found: &confirm::Tested, at: usize, range: (usize, usize)) -> Change 
 
 /// [`changes`], and what may be one.
 pub fn told(values: &[f64], noise: f64, settings: &Settings) -> Told {
-    let kept: Vec<usize> =
-        (0..values.len()).filter(|&i| values[i].is_finite() && values[i] > 0.0).collect();
-    if kept.len() < 2 {
-        return Told::default();
-    }
-    let logs: Vec<f64> = kept.iter().map(|&i| values[i].ln()).collect();
-    let floor = noise.max(0.0);
-    let clean = filter::without_strays(&logs, floor);
-    let candidates = partition::levels(&clean, floor);
-    let confirmed = confirm::confirm(&clean, candidates, floor, settings);
-    let place = |index: usize| kept.get(index).copied().unwrap_or(values.len());
-    let change = |found: &confirm::Tested| {
-        told_of(found, place(found.at), (place(found.range.0), place(found.range.1)))
-    };
-    let is_young = clean.len() < filter::FEWEST + 2 * LAST;
-    let mut told = Told::default();
-    let mut start = 0;
-    for (k, found) in confirmed.iter().enumerate() {
-        let end = confirmed.get(k + 1).map_or(clean.len(), |next| next.at);
-        let fewest = (found.at - start).min(end - found.at);
-        start = found.at;
-        let last = clean.len() - found.at;
-        // one or two bad days at the end are no change yet, and who asks after each point asks often
-        let is_sure = if is_young {
-            fewest >= LAST || found.size.abs() >= BAD_DAY
-        } else {
-            last >= LAST && (last > today::MOST_NEW || found.p <= settings.alpha * LATE)
-        };
-        if is_sure {
-            told.changes.push(change(found));
-        } else if is_young {
-            told.doubtful.push(change(found));
+    let Some(found) = Found::of(values, noise, settings) else { return Told::default() };
+    let sure = drift::merged(&found.clean, &found.sure, noise.max(0.0), settings);
+    found.told(&sure)
+}
+
+/// The same where no drift is to be told from the steps that it looks like.
+pub fn steps(values: &[f64], noise: f64, settings: &Settings) -> Told {
+    let found = Found::of(values, noise, settings);
+    found.map_or_else(Told::default, |found| found.told(&found.sure))
+}
+
+/// What was found among the values that are there.
+struct Found {
+    /// Their places.
+    kept: Vec<usize>,
+    /// Their logarithms without stray points.
+    clean: Vec<f64>,
+    sure: Vec<confirm::Tested>,
+    doubtful: Vec<confirm::Tested>,
+}
+
+impl Found {
+    fn of(values: &[f64], noise: f64, settings: &Settings) -> Option<Self> {
+        let is_kept = |&i: &usize| values[i].is_finite() && values[i] > 0.0;
+        let kept: Vec<usize> = (0..values.len()).filter(is_kept).collect();
+        if kept.len() < 2 {
+            return None;
         }
+        let logs: Vec<f64> = kept.iter().map(|&i| values[i].ln()).collect();
+        let floor = noise.max(0.0);
+        let clean = filter::without_strays(&logs, floor);
+        let candidates = partition::levels(&clean, floor);
+        let confirmed = confirm::confirm(&clean, candidates, floor, settings);
+        let is_young = clean.len() < filter::FEWEST + 2 * LAST;
+        let (mut sure, mut doubtful) = (Vec::new(), Vec::new());
+        let mut start = 0;
+        for (k, found) in confirmed.iter().enumerate() {
+            let end = confirmed.get(k + 1).map_or(clean.len(), |next| next.at);
+            let fewest = (found.at - start).min(end - found.at);
+            start = found.at;
+            let last = clean.len() - found.at;
+            // one or two bad days at the end are no change yet, and who asks after each point asks often
+            let is_sure = if is_young {
+                fewest >= LAST || found.size.abs() >= BAD_DAY
+            } else {
+                last >= LAST && (last > today::MOST_NEW || found.p <= settings.alpha * LATE)
+            };
+            if is_sure {
+                sure.push(*found);
+            } else if is_young {
+                doubtful.push(*found);
+            }
+        }
+        Some(Self { kept, clean, sure, doubtful })
     }
-    told
+
+    /// In places of the series.
+    fn told(&self, sure: &[confirm::Tested]) -> Told {
+        let end = self.kept.last().map_or(0, |last| last + 1);
+        let place = |index: usize| self.kept.get(index).copied().unwrap_or(end);
+        let all = |own: &[confirm::Tested]| own.iter().map(|one| told_of(one, place)).collect();
+        Told { changes: all(sure), doubtful: all(&self.doubtful) }
+    }
 }

@@ -41,7 +41,7 @@ pub fn simulate(series: u64, commits: usize, first: u64) -> Watched {
     for seed in first..first + series {
         let kind = KINDS[(seed % 3) as usize];
         let own = noise::series(kind, None, seed, commits);
-        let raised = nightly(&own, true, WINDOW);
+        let raised = nightly(&own, WINDOW);
         suspected += raised.len();
         let again = |own_night: &&Raised| {
             is_confirmed(kind, &own, 1.0, seed ^ (own_night.night as u64) << 32)
@@ -55,7 +55,7 @@ pub fn simulate(series: u64, commits: usize, first: u64) -> Watched {
         let at = 28 + (seed as usize * 7) % 20;
         let ratio = if (seed / 3).is_multiple_of(2) { 1.0 - STEP } else { 1.0 / (1.0 - STEP) };
         let own = noise::series(kind, Some((at, ratio)), seed + 2_000_000, noise::POINTS);
-        if nightly(&own, true, WINDOW).iter().any(|own| (at..=at + NEAR).contains(&own.night)) {
+        if nightly(&own, WINDOW).iter().any(|own| (at..=at + NEAR).contains(&own.night)) {
             found += 1;
             confirmed += usize::from(is_confirmed(kind, &own, ratio, seed));
         }

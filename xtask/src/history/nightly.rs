@@ -32,32 +32,68 @@ pub(super) struct Raised {
     pub by: By,
 }
 
-/// What was first reported on each night, by a look back or by the last points alone; what is near an earlier one
-/// is the same. The last `window` points are looked at.
-pub(super) fn nightly(own: &Simulated, has_look_back: bool, window: usize) -> Vec<Raised> {
+/// What is seen on a night, whatever the evidence has to be.
+pub(super) struct Night {
+    /// The changes of a look back.
+    found: Vec<(usize, By)>,
+    /// What the last points say, where they say anything.
+    alarm: Option<(usize, f64)>,
+}
+
+/// What a look back and the last points say on each night from the second on. The last `window` points are looked at.
+pub(super) fn nights(own: &Simulated, window: usize) -> Vec<Night> {
     let settings = Settings::default();
-    let mut known: Vec<usize> = Vec::new();
-    let mut raised = Vec::new();
-    for night in 1..own.values.len() {
+    let seen = |night: usize| {
         let oldest = (night + 1).saturating_sub(window);
         let so_far = &own.values[oldest..=night];
-        let mut places: Vec<(usize, By)> = Vec::new();
-        let mut start = known.last().map_or(0, |last| last.saturating_sub(oldest));
-        if has_look_back {
-            let found = change::changes(so_far, own.noise, &settings);
-            start = found.last().map_or(0, |last| last.at);
-            places.extend(found.iter().map(|change| {
-                let is_new = so_far.len() - change.at <= today::MOST_NEW;
-                (change.at, if is_new { By::NewLevel } else { By::LookBack })
-            }));
-        }
-        let alarm = today::alarm(&so_far[start..], own.noise, &settings, today::BOUND);
-        places.extend(alarm.map(|alarm| (start + alarm.began, By::LastPoints)));
-        for (place, by) in places.into_iter().map(|(place, by)| (oldest + place, by)) {
+        let changes = change::changes(so_far, own.noise, &settings);
+        let found = changes.iter().map(|change| {
+            let is_new = so_far.len() - change.at <= today::MOST_NEW;
+            (oldest + change.at, if is_new { By::NewLevel } else { By::LookBack })
+        });
+        let start = changes.last().map_or(0, |last| last.at);
+        let alarm = today::alarm(&so_far[start..], own.noise, &settings, 0.0);
+        let alarm = alarm.map(|alarm| (oldest + start + alarm.began, alarm.evidence));
+        Night { found: found.collect(), alarm }
+    };
+    (1..own.values.len()).map(seen).collect()
+}
+
+/// What is first reported on each night when the evidence of the last points has to reach `bound`; what is near an
+/// earlier one is the same.
+pub(super) fn raised(nights: &[Night], bound: f64) -> Vec<Raised> {
+    let mut known: Vec<usize> = Vec::new();
+    let mut raised = Vec::new();
+    for (night, own) in (1..).zip(nights) {
+        let alarm = own.alarm.filter(|(_, evidence)| *evidence >= bound);
+        let alarm = alarm.map(|(began, _)| (began, By::LastPoints));
+        for (place, by) in own.found.iter().copied().chain(alarm) {
             if !known.iter().any(|k| k.abs_diff(place) <= NEAR) {
                 raised.push(Raised { night, by });
                 known.push(place);
             }
+        }
+    }
+    raised
+}
+
+/// What `fwdlab history` reports on each night.
+pub(super) fn nightly(own: &Simulated, window: usize) -> Vec<Raised> {
+    raised(&nights(own, window), today::BOUND)
+}
+
+/// Nights on which the last points alone raise something; after each the history begins anew where that began.
+pub(super) fn last_points(own: &Simulated) -> Vec<usize> {
+    let settings = Settings::default();
+    let mut known: Vec<usize> = Vec::new();
+    let mut raised = Vec::new();
+    for night in 1..own.values.len() {
+        let start = known.last().copied().unwrap_or(0);
+        let alarm = today::alarm(&own.values[start..=night], own.noise, &settings, today::BOUND);
+        let place = alarm.map(|alarm| start + alarm.began);
+        if let Some(place) = place.filter(|own| !known.iter().any(|k| k.abs_diff(*own) <= NEAR)) {
+            raised.push(night);
+            known.push(place);
         }
     }
     raised

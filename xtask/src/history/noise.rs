@@ -44,10 +44,15 @@ impl Kind {
         }
     }
 
-    /// Whether the bounds are asked of it. Noise that wanders is no noise around a level, and of a
-    /// machine that moves by 2 % from day to day nobody can ask where a step of 3 % was.
-    pub fn is_bounded(self) -> bool {
-        !matches!(self, Self::Wandering | Self::Rough)
+    /// Whether steps of 3 % are asked to be found in it: of a machine that moves by 2 % from day to day nobody can ask
+    /// where one was.
+    pub fn is_clear(self) -> bool {
+        self != Self::Rough
+    }
+
+    /// Whether its points are in no order, as the watch of ranks takes them to be.
+    pub fn is_exchangeable(self) -> bool {
+        self != Self::Wandering
     }
 
     /// Standard deviation from point to point.

@@ -59,10 +59,10 @@ fn again(
         std::fs::remove_dir_all(&results)
             .with_context(|| format!("cannot remove {}", results.display()))?;
     }
-    let name = |series: usize| history.series[series].key.name();
+    let name = history.series[alert.moved[0].series].key.name();
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(command).stdin(Stdio::null()).stdout(Stdio::null());
-    shell.env("FWDLAB_SERIES", name(alert.moved[0].series)).env("FWDLAB_RESULTS", &results);
+    shell.env("FWDLAB_SERIES", name).env("FWDLAB_RESULTS", &results);
     shell.env("FWDLAB_BEFORE", &before.revision).env("FWDLAB_AFTER", &after.revision);
     let status = shell.status().context("cannot start sh")?;
     // exit code 1 of a run says that a trial failed: its results say which
@@ -75,14 +75,8 @@ fn again(
         Verdict::Faster { .. } => !alert.is_regression,
         _ => false,
     };
-    Ok(Acknowledged {
-        id: alert.id.clone(),
-        reason: format!("measured again: {}", own.sentence),
-        series: alert.moved.iter().map(|moved| name(moved.series)).collect(),
-        last_before: before.revision.clone(),
-        first_changed: after.revision.clone(),
-        is_confirmed: Some(is_same),
-    })
+    let reason = format!("measured again: {}", own.sentence);
+    Ok(history.acknowledgement(alert, reason, Some(is_same)))
 }
 
 /// What results say of two revisions, the later against the earlier: whichever of them the results take as their

@@ -3,7 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::found::{Alert, Cause, History, Moved, Options};
+use fwdlab_stats::change::Change;
+
+use super::found::{Alert, Cause, History, Moved, Options, Outgrown};
 use crate::point::Point;
 use crate::series::Series;
 use crate::store::Acknowledged;
@@ -15,6 +17,10 @@ struct Part<'a> {
     is_regression: bool,
     /// Why somebody does not want to hear of them.
     acknowledged: Option<&'a str>,
+    /// What somebody said of them when they were clearly smaller.
+    outgrown: Option<&'a Acknowledged>,
+    /// Whether a second measurement showed them.
+    is_confirmed: bool,
 }
 
 impl History {
@@ -36,7 +42,7 @@ impl History {
             moved.insert(0, first);
             let own = moved.iter().map(|moved| moved.series).collect();
             for (part, moved) in self.parts(moved, acknowledged, options) {
-                alerts.push(self.alert(part, moved, &own, acknowledged));
+                alerts.push(self.alert(&part, moved, &own, acknowledged));
             }
         }
         alerts.sort_by(|a, b| self.age(&a.moved[0], &b.moved[0]));
@@ -53,13 +59,20 @@ impl History {
         options: &Options,
     ) -> Vec<(Part<'a>, Vec<Moved>)> {
         let mut parts: Vec<(Part<'_>, Vec<Moved>)> = Vec::new();
+        let margin = options.settings.margin;
         for own in moved {
-            let is_known =
-                |ack: &&Acknowledged| ack.is_confirmed != Some(true) && self.is_of(ack, &own);
+            let (confirmed, known): (Vec<&Acknowledged>, Vec<&Acknowledged>) = acknowledged
+                .iter()
+                .filter(|ack| self.is_of(ack, &own))
+                .partition(|ack| ack.is_confirmed == Some(true));
+            let is_small = |ack: &&&Acknowledged| self.outgrown(ack, &own, margin).is_none();
+            let acknowledged = known.iter().find(is_small).map(|ack| ack.reason.as_str());
             let part = Part {
                 cause: self.cause_of(&own, options),
                 is_regression: own.change.ratio * self.series[own.series].gain() < 0.0,
-                acknowledged: acknowledged.iter().find(is_known).map(|ack| ack.reason.as_str()),
+                outgrown: known.last().copied().filter(|_| acknowledged.is_none()),
+                acknowledged,
+                is_confirmed: !confirmed.is_empty(),
             };
             match parts.iter_mut().find(|(other, _)| *other == part) {
                 Some((_, all)) => all.push(own),
@@ -69,11 +82,22 @@ impl History {
         parts
     }
 
-    /// Whether two changes can be one: the place of one lies where the other may have been.
+    /// Whether two changes can be one: the place of one lies where the other may have been. What goes on over many
+    /// revisions is none that happened at one of them.
     fn is_together(&self, one: &Moved, other: &Moved) -> bool {
-        if one.series == other.series {
-            return false;
-        }
+        one.series != other.series
+            && one.change.is_drift() == other.change.is_drift()
+            && self.is_near(one, other)
+    }
+
+    /// Whether a series changed where another did, as one or not.
+    fn moves_beside(&self, series: usize, other: &Moved) -> bool {
+        let own = |&change: &Change| Moved { series, change, undone_at: None, evidence: None };
+        self.changes[series].iter().map(own).any(|own| self.is_near(other, &own))
+    }
+
+    /// Whether the place of one lies where the other may have been.
+    fn is_near(&self, one: &Moved, other: &Moved) -> bool {
         let (before, after) = self.ends(one);
         let (left, right) = self.stretch(other);
         let is_less = |a, b| self.order(a, b) == Some(Ordering::Less);
@@ -91,7 +115,7 @@ impl History {
     /// The alert of a part of what moved at one place: `together` is all series that did.
     fn alert(
         &self,
-        part: Part<'_>,
+        part: &Part<'_>,
         moved: Vec<Moved>,
         together: &BTreeSet<usize>,
         acknowledged: &[Acknowledged],
@@ -106,7 +130,8 @@ impl History {
                 && series.points.iter().any(|p| at(p, before, Ordering::Greater))
         };
         let all = self.series.iter().enumerate();
-        let unmoved = all.filter(|(i, series)| !together.contains(i) && spans((*i, series)));
+        let has_moved = |i: &usize| together.contains(i) || self.moves_beside(*i, first);
+        let unmoved = all.filter(|(i, series)| !has_moved(i) && spans((*i, series)));
         let key = &self.series[first.series].key;
         let is_confirmed = |ack: &&Acknowledged| {
             ack.is_confirmed == Some(true) && moved.iter().any(|own| self.is_of(ack, own))
@@ -116,36 +141,19 @@ impl History {
             cause: part.cause,
             is_regression: part.is_regression,
             acknowledged: part.acknowledged.map(str::to_owned),
+            outgrown: part.outgrown.and_then(|ack| outgrown(ack, &key.name())),
             confirmed: acknowledged.iter().find(is_confirmed).map(|ack| ack.reason.clone()),
             unmoved: unmoved.map(|(index, _)| index).collect(),
             moved,
         }
     }
+}
 
-    /// Whether something that was said is about a change: of its series, and where it may have been. The place may
-    /// have shifted by the points that came since.
-    pub(super) fn is_of(&self, ack: &Acknowledged, moved: &Moved) -> bool {
-        let series = &self.series[moved.series];
-        if !ack.series.contains(&series.key.name()) {
-            return false;
-        }
-        let (before, after) = self.ends(moved);
-        if ack.first_changed == after.revision || ack.last_before == before.revision {
-            return true;
-        }
-        let place = |revision: &str| series.points.iter().position(|p| p.revision == revision);
-        let (first, last) = moved.change.range;
-        match (place(&ack.last_before), place(&ack.first_changed)) {
-            // the stretches (last_before, first_changed] and (first - 1, last] share a point
-            (Some(last_before), Some(first_changed)) => {
-                last_before < last && first <= first_changed
-            }
-            _ => {
-                let (left, right) = self.stretch(moved);
-                ack.overlaps(&left.revision, &right.revision)
-            }
-        }
-    }
+/// Of which size a series was when something was said of it.
+fn outgrown(ack: &Acknowledged, series: &str) -> Option<Outgrown> {
+    let size = ack.sizes.iter().find(|own| own.series == series)?.clone();
+    let is_set_aside = ack.is_confirmed.is_some();
+    Some(Outgrown { size, reason: ack.reason.clone(), is_set_aside })
 }
 
 /// Eight hexadecimal digits of what an alert is about.

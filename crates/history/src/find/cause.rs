@@ -73,8 +73,12 @@ impl History {
             let order = |at: usize| self.order((control, point), (moved.series, &points[at]));
             let is_outside =
                 order(start) == Some(Ordering::Less) || order(end - 1) == Some(Ordering::Greater);
+            // a drift has points that are of neither level
+            let is_between = moved.change.is_drift()
+                && order(at - moved.change.over) == Some(Ordering::Greater)
+                && order(at) == Some(Ordering::Less);
             match order(at) {
-                _ if is_outside => {}
+                _ if is_outside || is_between => {}
                 Some(Ordering::Less) => before.push(point.median()),
                 Some(_) => after.push(point.median()),
                 None => return None,

@@ -6,6 +6,7 @@ use fwdlab_stats::change::{Change, Settings};
 
 use crate::point::Point;
 use crate::series::Series;
+use crate::store::Size;
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +42,17 @@ pub enum Cause {
     Both,
 }
 
+/// An acknowledgement that does not hold any more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outgrown {
+    /// The size then of the series that moved most clearly.
+    pub size: Size,
+    /// What was said of it.
+    pub reason: String,
+    /// Whether a second measurement had not shown it; else somebody knew of it.
+    pub is_set_aside: bool,
+}
+
 /// Changes of one cause: series that moved at the same revision, all for the better or all for the worse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alert {
@@ -56,6 +68,8 @@ pub struct Alert {
     pub is_regression: bool,
     /// Why somebody does not want to hear of it any more.
     pub acknowledged: Option<String>,
+    /// Where it was acknowledged and is clearly larger now: of which size that was, and why.
+    pub outgrown: Option<Outgrown>,
     /// What a second measurement said that showed the same.
     pub confirmed: Option<String>,
 }
@@ -69,6 +83,11 @@ impl Alert {
     /// Whether somebody should look: neither closed nor acknowledged.
     pub fn is_open(&self) -> bool {
         self.acknowledged.is_none() && !self.is_closed()
+    }
+
+    /// Whether it is open, for the worse, and not the machine's alone.
+    pub fn is_open_regression(&self) -> bool {
+        self.is_open() && self.is_regression && self.cause != Cause::Machine
     }
 }
 
@@ -87,10 +106,11 @@ pub struct History {
 }
 
 impl History {
-    /// The point before a change and the first after it.
+    /// The last point before a change and the first after it; of a drift those between which it went on.
     pub fn ends(&self, moved: &Moved) -> (&Point, &Point) {
         let points = &self.series[moved.series].points;
-        (&points[moved.change.at - 1], &points[moved.change.at])
+        let Change { at, over, .. } = moved.change;
+        (&points[at.saturating_sub(over)], &points[at])
     }
 
     /// The last point that is surely before a change, and the first that is surely after it.

@@ -24,7 +24,7 @@ pub(crate) fn points(machine: &str, configuration: &str, levels: &[f64]) -> Vec<
     levels.iter().enumerate().map(point).collect()
 }
 
-pub(super) fn step(count: usize, at: usize, ratio: f64) -> Vec<f64> {
+pub(crate) fn step(count: usize, at: usize, ratio: f64) -> Vec<f64> {
     (0..count).map(|i| if i < at { 1e6 } else { 1e6 * ratio }).collect()
 }
 
@@ -103,7 +103,7 @@ fn an_acknowledged_alert_is_not_open_though_more_points_came() {
         series: vec!["atom pf IPv4".into()],
         last_before: "r301400".into(),
         first_changed: "r301500".into(),
-        is_confirmed: None,
+        ..Acknowledged::default()
     };
     let history = find(points("atom", "pf", &step(40, 15, 0.95)), &[ack], &Options::default());
     assert_eq!(history.alerts[0].acknowledged.as_deref(), Some("known"));
@@ -127,7 +127,7 @@ fn an_acknowledgement_between_hashes_covers_no_other_change() {
         series: vec!["atom pf IPv4".into()],
         last_before: all[14].revision.clone(),
         first_changed: all[15].revision.clone(),
-        is_confirmed: None,
+        ..Acknowledged::default()
     };
     let history = find(all, &[ack], &Options::default());
     let open: Vec<bool> = history.alerts.iter().map(Alert::is_open).collect();
@@ -173,7 +173,7 @@ fn an_acknowledgement_is_of_the_series_that_it_names() {
         series: vec!["atom pf IPv4".into()],
         last_before: "r301400".into(),
         first_changed: "r301500".into(),
-        is_confirmed: None,
+        ..Acknowledged::default()
     };
     for machine in ["atom", "xeon"] {
         let name = if machine == "atom" { "nat" } else { "pf" };

@@ -69,34 +69,7 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
             escaped(name)
         );
     }
-    let starts: Vec<usize> =
-        std::iter::once(0).chain(changes.iter().map(|change| change.at)).collect();
-    for (n, &start) in starts.iter().enumerate() {
-        let end = starts.get(n + 1).copied().unwrap_or(points.len());
-        let mut own: Vec<f64> =
-            points.get(start..end).unwrap_or_default().iter().map(|p| p.median()).collect();
-        own.sort_by(f64::total_cmp);
-        let Some(&level) = own.get(own.len() / 2) else { continue };
-        let _ = writeln!(
-            out,
-            "<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{2:.1}\" y2=\"{2:.1}\" class=\"l\"/>",
-            x(start) - step / 2.0,
-            x(end - 1) + step / 2.0,
-            y(level)
-        );
-        let Some(change) = n.checked_sub(1).and_then(|n| changes.get(n)) else { continue };
-        let is_worse = (change.ratio > 0.0) == series.key.is_lower_better();
-        let at = x(start) - step / 2.0;
-        let _ = writeln!(
-            out,
-            "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{TOP}\" y2=\"{:.1}\" class=\"{}\"/>\
-             <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-            HEIGHT - BOTTOM,
-            if is_worse { "w" } else { "b" },
-            TOP - 6.0,
-            label(change.ratio)
-        );
-    }
+    levels(&mut out, series, changes, &Places { x: &x, y: &y, step });
     let path: Vec<String> = points
         .iter()
         .enumerate()
@@ -118,6 +91,55 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
     }
     out.push_str("</svg>\n");
     Some(out)
+}
+
+/// Where a point and a value stand.
+struct Places<'a> {
+    x: &'a dyn Fn(usize) -> f64,
+    y: &'a dyn Fn(f64) -> f64,
+    /// From one point to the next.
+    step: f64,
+}
+
+/// The levels, and the changes between them: a line at a step, the way of a drift.
+fn levels(out: &mut String, series: &Series, changes: &[Change], places: &Places<'_>) {
+    let Places { x, y, step } = *places;
+    let points = &series.points;
+    let mut before = None;
+    for n in 0..=changes.len() {
+        let change = n.checked_sub(1).and_then(|n| changes.get(n));
+        let start = change.map_or(0, |change| change.at);
+        // the points of a drift are of no level
+        let end = changes.get(n).map_or(points.len(), |next| next.at - next.over + 1);
+        let mut own: Vec<f64> =
+            points.get(start..end).unwrap_or_default().iter().map(|p| p.median()).collect();
+        own.sort_by(f64::total_cmp);
+        let Some(&level) = own.get(own.len() / 2) else { continue };
+        let _ = writeln!(
+            out,
+            "<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{2:.1}\" y2=\"{2:.1}\" class=\"l\"/>",
+            x(start) - step / 2.0,
+            x(end - 1) + step / 2.0,
+            y(level)
+        );
+        let old = before.replace(level);
+        let (Some(change), Some(old)) = (change, old) else { continue };
+        let is_worse = (change.ratio > 0.0) == series.key.is_lower_better();
+        let at = x(start) - step * change.over as f64 / 2.0;
+        let ends = match change.is_drift() {
+            true => [x(start - change.over), x(start), y(old), y(level)],
+            false => [at, at, TOP, HEIGHT - BOTTOM],
+        };
+        let [x1, x2, y1, y2] = ends;
+        let _ = writeln!(
+            out,
+            "<line x1=\"{x1:.1}\" x2=\"{x2:.1}\" y1=\"{y1:.1}\" y2=\"{y2:.1}\" class=\"{}\"/>\
+             <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            if is_worse { "w" } else { "b" },
+            TOP - 6.0,
+            label(change.ratio)
+        );
+    }
 }
 
 /// Names as they stand below an axis, each in so many columns: where one is too long, without what all begin with up

@@ -115,6 +115,12 @@ fn alert(history: &History, own: &Alert) -> Value {
         "regression": own.is_regression,
         "state": state(own),
         "reason": own.acknowledged,
+        "outgrown": own.outgrown.as_ref().map(|then| json!({
+            "percent": then.size.percent,
+            "low": then.size.low,
+            "high": then.size.high,
+            "reason": then.reason,
+        })),
         "confirmed": own.confirmed,
         "moved": moved,
         "unmoved": own.unmoved.iter().map(|&i| name(i)).collect::<Vec<String>>(),

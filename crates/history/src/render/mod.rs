@@ -11,7 +11,7 @@ pub use json::json;
 pub use page::{html, readme};
 pub use text::{markdown, text};
 
-use crate::find::{History, Moved};
+use crate::find::{Alert, Cause, History, Moved};
 use fwdlab_results::units;
 
 /// A ratio as per cent with its sign: `-3.1 %`.
@@ -51,10 +51,31 @@ fn size(history: &History, moved: &Moved) -> String {
     format!("{} ({:+.1} to {:+.1})", percent(change.ratio), change.low * 100.0, change.high * 100.0)
 }
 
-/// `between r312100 and r312205`.
+/// `after r312100, at or before r312205`; of what is no step `by a drift from r312100 to r312205 (30 points)`.
 fn place(history: &History, moved: &Moved) -> String {
     let (before, after) = history.ends(moved);
-    format!("after {}, at or before {}", before.revision, after.revision)
+    let (before, after) = (&before.revision, &after.revision);
+    match moved.change.is_drift() {
+        true => format!("by a drift from {before} to {after} ({} points)", moved.change.over),
+        false => format!("after {before}, at or before {after}"),
+    }
+}
+
+/// What an alert is that is neither taken back nor acknowledged, as a table has it.
+fn kind(alert: &Alert) -> String {
+    let what = if alert.is_regression { "regression" } else { "improvement" };
+    let drift = if alert.moved[0].change.is_drift() { ", a drift" } else { "" };
+    let cause = match alert.cause {
+        Cause::Software => "",
+        Cause::Machine => ", the machine or the lab",
+        Cause::Both => ", the machine or the lab at least in part",
+    };
+    let larger = match &alert.outgrown {
+        Some(own) if own.is_set_aside => ", beyond what was set aside",
+        Some(_) => ", beyond what was acknowledged",
+        None => "",
+    };
+    format!("{what}{drift}{cause}{larger}")
 }
 
 #[cfg(test)]

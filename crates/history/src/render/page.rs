@@ -26,6 +26,7 @@ const ROWS_SHOWN: usize = 8;
 pub fn html(history: &History, at: &Path) -> Result<String> {
     let mut data = value(history);
     add_sources(&mut data, history, at);
+    add_places(&mut data, history);
     let data = serde_json::to_string(&data)
         .map_err(|source| Error::Encode { what: "the history", source })?;
     // nothing in a name may end the script
@@ -53,6 +54,18 @@ fn add_sources(data: &mut Value, history: &History, at: &Path) {
             if let (Some(at), Some(place)) = (&at, &full.place) {
                 point["link"] = json!(way(at, place));
             }
+        }
+    }
+}
+
+/// The points between which each change is: a revision may have several.
+fn add_places(data: &mut Value, history: &History) {
+    for (own, changes) in data["series"].as_array_mut().into_iter().flatten().zip(&history.changes)
+    {
+        let all = own["changes"].as_array_mut();
+        for (own, change) in all.into_iter().flatten().zip(changes) {
+            own["at"] = json!(change.at);
+            own["over"] = json!(change.over);
         }
     }
 }
@@ -105,11 +118,10 @@ fn alerts(history: &History) -> String {
     }
     let mut rows = String::new();
     for alert in &history.alerts {
-        let state = match (alert.is_closed(), &alert.acknowledged, alert.is_regression) {
-            (true, _, _) => "taken back".to_owned(),
-            (_, Some(reason), _) => format!("acknowledged: {reason}"),
-            (_, _, true) => "regression".to_owned(),
-            _ => "improvement".to_owned(),
+        let state = match (alert.is_closed(), &alert.acknowledged) {
+            (true, _) => "taken back".to_owned(),
+            (_, Some(reason)) => format!("acknowledged: {reason}"),
+            _ => super::kind(alert),
         };
         for moved in &alert.moved {
             let (before, after) = history.ends(moved);
@@ -124,7 +136,8 @@ fn alerts(history: &History) -> String {
             ));
         }
     }
-    let open = history.alerts.iter().filter(|a| a.is_open() && a.is_regression).count();
+    // as --fail-on counts them
+    let open = history.alerts.iter().filter(|alert| alert.is_open_regression()).count();
     let many: usize = history.alerts.iter().map(|alert| alert.moved.len()).sum();
     format!(
         "<details{is_open}><summary>{}; {} still open</summary>\n\

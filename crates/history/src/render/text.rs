@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{label, place, size};
-use crate::find::{Alert, Cause, History};
+use super::{kind, label, percent, place, size};
+use crate::find::{Alert, Cause, History, Outgrown};
 use crate::series::Series;
 use fwdlab_results::units;
 
@@ -15,6 +15,9 @@ pub fn text(history: &History) -> String {
     let mut text = String::new();
     for alert in &history.alerts {
         let _ = writeln!(text, "{}", heading(history, alert));
+        if let Some(own) = &alert.outgrown {
+            let _ = writeln!(text, "    {}", larger(own));
+        }
         for moved in alert.moved.iter().take(NAMED) {
             let name = history.series[moved.series].key.name();
             let _ = writeln!(text, "    {:28} {name}", size(history, moved));
@@ -35,9 +38,13 @@ pub fn text(history: &History) -> String {
             let (_, after) = history.ends(moved);
             let way = if moved.change.ratio > 0.0 { "up" } else { "down" };
             let name = history.series[moved.series].key.name();
+            let again = alert
+                .outgrown
+                .as_ref()
+                .map_or_else(String::new, |own| format!("; {}", larger(own)));
             let _ = writeln!(
                 text,
-                "{} suspected: {way} since {}: {name}; {what}",
+                "{} suspected: {way} since {}: {name}; {what}{again}",
                 alert.id, after.revision
             );
         }
@@ -96,6 +103,20 @@ fn heading(history: &History, alert: &Alert) -> String {
     format!("{} {what} {}, {p}{cause}{state}", alert.id, place(history, first))
 }
 
+/// Why an alert that somebody knows of is open: `open again: it was -3.0 % (-3.6 to -2.4) when it was acknowledged
+/// (known)`.
+fn larger(own: &Outgrown) -> String {
+    let size = &own.size;
+    let what = if own.is_set_aside { "set aside" } else { "acknowledged" };
+    format!(
+        "open again: it was {} ({:+.1} to {:+.1}) when it was {what} ({})",
+        percent(size.percent / 100.0),
+        size.low,
+        size.high,
+        own.reason
+    )
+}
+
 /// The last median with its unit.
 fn last(series: &Series) -> String {
     let median = series.points.last().map_or(f64::NAN, crate::Point::median);
@@ -121,11 +142,10 @@ pub fn markdown(history: &History) -> String {
         );
     }
     for alert in &history.alerts {
-        let state = match (&alert.acknowledged, alert.is_closed(), alert.is_regression) {
-            (_, true, _) => "taken back",
-            (Some(_), _, _) => "acknowledged",
-            (_, _, true) => "regression",
-            _ => "improvement",
+        let state = match (&alert.acknowledged, alert.is_closed()) {
+            (_, true) => "taken back".to_owned(),
+            (Some(_), _) => "acknowledged".to_owned(),
+            _ => kind(alert),
         };
         for moved in &alert.moved {
             let (before, after) = history.ends(moved);

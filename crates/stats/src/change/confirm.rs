@@ -5,7 +5,7 @@ use super::partition::Sums;
 use crate::distribution::t_two_sided;
 
 /// What the prior noise weighs, in degrees of freedom.
-const PRIOR_DF: f64 = 4.0;
+pub const PRIOR_DF: f64 = 4.0;
 /// The largest share of its deviation that a point is taken to keep to the next.
 const MOST_KEPT: f64 = 0.7;
 /// How much worse another place may explain the series, in units of the noise's variance, and still
@@ -17,6 +17,8 @@ const RANGE: f64 = 3.84;
 pub struct Tested {
     /// First point of the new level.
     pub at: usize,
+    /// Points from the last of the old level to it: 1 for a step.
+    pub over: usize,
     /// Places that explain the series almost as well.
     pub range: (usize, usize),
     /// New level less old one, as logarithms.
@@ -108,31 +110,42 @@ impl Noise {
         let own_df = count.saturating_sub(candidates.len() + 1) as f64;
         let prior = settings.prior_noise * settings.prior_noise;
         let variance = (PRIOR_DF * prior + squares) / (PRIOR_DF + own_df);
-        let kept = kept(clean, sums, candidates);
-        // the mean of n points that each keep a share of the deviation before them varies as that of
-        // n (1 - share) / (1 + share) independent ones
-        let variance = variance * (1.0 + kept) / (1.0 - kept);
+        let variance = variance * inflation(kept(clean, sums, candidates));
         Self { variance: variance.max(floor * floor), df: PRIOR_DF + own_df }
     }
 }
 
-/// The share of its deviation that a point keeps to the next: the first autocorrelation around the
-/// levels, less what independent points show by chance.
+/// How much more the mean of many points varies when each keeps a share of the deviation before it: as that of
+/// n (1 - share) / (1 + share) independent ones.
+pub fn inflation(kept: f64) -> f64 {
+    (1.0 + kept) / (1.0 - kept)
+}
+
+/// The share of its deviation that a point keeps to the next, around the levels.
 fn kept(clean: &[f64], sums: &Sums, candidates: &[usize]) -> f64 {
-    let (mut products, mut squares) = (0.0, 0.0);
     let mut start = 0;
     let mean_of_all = clean.iter().sum::<f64>() / clean.len().max(1) as f64;
+    let mut parts = Vec::with_capacity(candidates.len() + 1);
     for end in candidates.iter().copied().chain([clean.len()]) {
         let level = sums.mean(start, end) + mean_of_all;
-        let off: Vec<f64> = clean[start..end].iter().map(|value| value - level).collect();
+        parts.push(clean[start..end].iter().map(|value| value - level).collect());
+        start = end;
+    }
+    kept_of(&parts, clean.len())
+}
+
+/// The same of the deviations in each part of `count` points: the first autocorrelation, less what independent points
+/// show by chance.
+pub fn kept_of(parts: &[Vec<f64>], count: usize) -> f64 {
+    let (mut products, mut squares) = (0.0, 0.0);
+    for off in parts {
         products += off.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
         squares += off.iter().map(|value| value * value).sum::<f64>();
-        start = end;
     }
     if squares <= 0.0 {
         return 0.0;
     }
-    let by_chance = 1.0 / (clean.len() as f64).sqrt();
+    let by_chance = 1.0 / (count as f64).sqrt();
     (products / squares - by_chance).clamp(0.0, MOST_KEPT)
 }
 
@@ -147,5 +160,5 @@ fn test(sums: &Sums, start: usize, at: usize, end: usize, noise: &Noise) -> Test
     let inside = |k: &usize| split(*k) <= worst;
     let first = (start + 1..=at).find(inside).unwrap_or(at);
     let last = (at..end).rev().find(inside).unwrap_or(at);
-    Tested { at, range: (first, last), size, error, df: noise.df, p }
+    Tested { at, over: 1, range: (first, last), size, error, df: noise.df, p }
 }

@@ -151,3 +151,108 @@ fn one_or_two_points_at_the_end_are_no_change_yet() {
     let count = |end: usize| changes(&values[..end], 0.003, &Settings::default()).len();
     assert_eq!([count(41), count(42), count(43)], [0, 0, 1]);
 }
+
+/// Normal noise of `sd`, of which each point keeps a share to the next: xorshift64*.
+fn noise(count: usize, sd: f64, share: f64, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut unit = move || {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        ((state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    };
+    for _ in 0..8 {
+        unit();
+    }
+    let mut kept = 0.0;
+    let mut one = move || {
+        let own = crate::distribution::normal_quantile(unit());
+        kept = share * kept + (1.0 - share * share).sqrt() * own;
+        sd * kept
+    };
+    (0..count).map(|_| one()).collect()
+}
+
+/// 60 points that go by `size` from the point `from` to the point `to`.
+fn ramped(from: usize, to: usize, size: f64, share: f64, seed: u64) -> Vec<f64> {
+    let way = |i: usize| ((i as f64 - from as f64) / (to - from) as f64).clamp(0.0, 1.0);
+    let noise = noise(60, 0.007, share, seed);
+    noise.iter().enumerate().map(|(i, own)| 1e6 * (own + size * way(i)).exp()).collect()
+}
+
+const SEEDS: u64 = 200;
+
+/// Of 200 series: with something found, with one drift and nothing else, with any drift.
+fn drifts(from: usize, to: usize, size: f64, share: f64) -> [usize; 3] {
+    let mut counts = [0; 3];
+    for seed in 0..SEEDS {
+        let values = ramped(from, to, size, share, seed);
+        let found = changes(&values, 0.003, &Settings::default());
+        counts[0] += usize::from(!found.is_empty());
+        counts[1] += usize::from(found.len() == 1 && found[0].is_drift());
+        counts[2] += usize::from(found.iter().any(Change::is_drift));
+    }
+    println!("{from} to {to}, {size}, {share}: {counts:?}");
+    counts
+}
+
+#[test]
+fn a_slow_drift_is_no_step() {
+    for (from, to, size, share) in
+        [(15, 45, -0.06, 0.0), (20, 40, 0.06, 0.0), (30, 59, -0.08, 0.0), (10, 50, -0.1, 0.5)]
+    {
+        let [_, one, any] = drifts(from, to, size, share);
+        assert!(any * 10 >= SEEDS as usize * 9, "{from} to {to}: {any}");
+        assert!(one * 10 >= SEEDS as usize * 8, "{from} to {to}: {one}");
+    }
+}
+
+#[test]
+fn a_drift_says_between_which_points_and_by_how_much() {
+    let mut inside = 0;
+    for seed in 0..SEEDS {
+        let found = changes(&ramped(15, 45, -0.08, 0.0, seed), 0.003, &Settings::default());
+        let [own] = found[..] else { continue };
+        assert!(own.range == (own.at - own.over + 1, own.at) && own.p < 1e-4, "{own:?}");
+        let is_near = (own.at - own.over).abs_diff(15) <= 6 && own.at.abs_diff(45) <= 6;
+        let truth = (-0.08f64).exp_m1();
+        inside += usize::from(is_near && own.low <= truth && truth <= own.high);
+    }
+    assert!(inside * 10 >= SEEDS as usize * 8, "{inside}");
+}
+
+#[test]
+fn a_step_is_no_drift() {
+    for share in [0.0, 0.5] {
+        for size in [-0.03, 0.05, -0.1, 0.3] {
+            for at in [14, 30, 48] {
+                let [found, _, any] = drifts(at - 1, at, size, share);
+                assert!(found * 10 >= SEEDS as usize * 8, "{at}, {size}: {found}");
+                assert!(any * 100 <= SEEDS as usize, "{at}, {size}: {any}");
+            }
+        }
+    }
+}
+
+/// Two changes the same way, apart: neither is a part of the other.
+#[test]
+fn two_steps_the_same_way_stay_two() {
+    let mut drifts = 0;
+    for seed in 0..SEEDS {
+        let mut values = ramped(19, 20, -0.05, 0.0, seed);
+        values[40..].iter_mut().for_each(|value| *value *= 0.95);
+        let found = changes(&values, 0.003, &Settings::default());
+        drifts += usize::from(found.iter().any(Change::is_drift));
+    }
+    assert!(drifts * 100 <= SEEDS as usize, "{drifts}");
+}
+
+/// A bisection asks for steps: a chain of states has no drift.
+#[test]
+fn steps_are_told_where_no_drift_is_asked_for() {
+    let values = ramped(15, 45, -0.08, 0.0, 1);
+    let settings = Settings::default();
+    assert!(changes(&values, 0.003, &settings)[0].is_drift());
+    let all = steps(&values, 0.003, &settings).changes;
+    assert!(all.iter().all(|own| !own.is_drift() && own.ratio < 0.0) && !all.is_empty());
+}

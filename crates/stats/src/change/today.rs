@@ -5,7 +5,7 @@
 //! or two by Schwarz's criterion), its spread moderated by a prior. Few points say little about spread and centre, so
 //! what they leave open is averaged over, for all new points together: a history that shows too little noise errs
 //! about each of them alike. Against it stand the same expectations moved by any step
-//! that matters. The ratio of both likelihoods, averaged over the steps, is 1 on average when nothing
+//! that matters. The ratio of both likelihoods, averaged over the steps, is at most 1 on average when nothing
 //! changed: an e-value for each place at which the change may have begun, summed over these places
 //! (the idea of the e-detector of Shin, Ramdas and Rinaldo 2024). The expectations are estimates, so its
 //! false alarms are what simulation says: with [`BOUND`] fewer than one in 1,000 points
@@ -18,13 +18,16 @@ use super::Settings;
 use super::filter::noise;
 use crate::dataset::median;
 
-/// The evidence at which `fwdlab history` speaks: chosen by `cargo xtask history --tune`.
-pub const BOUND: f64 = 200.0;
+/// The evidence at which `fwdlab history` speaks: what `cargo xtask history --choose` takes.
+pub const BOUND: f64 = 150.0;
 
 /// New points that are needed: one or two bad days in a row are no change.
 pub const FEWEST_NEW: usize = 3;
 /// Most new points that are looked at.
 pub const MOST_NEW: usize = 6;
+/// Places at which a change may have begun; the evidence of each is at most 1 on average when nothing changed, and
+/// what is told is their sum.
+pub const PLACES: usize = MOST_NEW - FEWEST_NEW + 1;
 /// Fewest points before them.
 const FEWEST_OLD: usize = 10;
 /// How much likelier two states must be than one, in Schwarz's penalties for the second: a few points of one state
@@ -99,8 +102,8 @@ struct Expected {
     states: Vec<(f64, f64)>,
     /// What the spread and the error of the centres may be, with weights.
     nodes: Vec<Node>,
-    /// How much less several points say than as many independent ones.
-    share: f64,
+    /// The share of its deviation that a point keeps to the next.
+    kept: f64,
 }
 
 /// One spread and one error of the centres that the points before leave possible.
@@ -119,11 +122,9 @@ impl Expected {
             two.likelihood - one.likelihood > OF_TWO * count.ln() && two.is_apart()
         });
         let fit = better.unwrap_or(one);
-        let df = PRIOR_DF + (old.len() - fit.states.len()) as f64;
         let kept = fit.kept(old);
-        let share = (1.0 - kept) / (1.0 + kept);
-        let nodes = nodes(fit.spread, df, old.len() as f64 * share);
-        Self { states: fit.states, nodes, share }
+        let nodes = nodes(fit.spread, fit.df, old.len() as f64 * share(old.len(), kept));
+        Self { states: fit.states, nodes, kept }
     }
 
     /// The density of a point, at one node.
@@ -140,9 +141,10 @@ impl Expected {
     /// All new points share what is not known of the spread and the centre: a history that happens to show too
     /// little of either errs for all of them alike.
     fn likelihood(&self, new: &[f64], step: f64, nodes: &[Node]) -> f64 {
+        let share = share(new.len(), self.kept);
         let at = |node: &Node| {
             let all: f64 = new.iter().map(|log| self.density(log - step, node)).product();
-            node.weight * all.powf(self.share)
+            node.weight * all.powf(share)
         };
         nodes.iter().map(at).sum()
     }
@@ -169,6 +171,14 @@ impl Expected {
     }
 }
 
+/// How much of what as many independent points say `count` points say together that each keep a share of the
+/// deviation before them: the variance of an independent point over that of their mean, times their number.
+fn share(count: usize, kept: f64) -> f64 {
+    let all = count as f64;
+    let together = |apart: usize| (1.0 - apart as f64 / all) * kept.powf(apart as f64);
+    1.0 / (1.0 + 2.0 * (1..count).map(together).sum::<f64>())
+}
+
 /// The posterior of spread and centre on a grid. With `df` degrees of freedom the logarithm of the spread has the
 /// density s^-df exp(-df / 2 s²), s in spreads; the centre of `count` points is off by s / sqrt(count).
 fn nodes(spread: f64, df: f64, count: f64) -> Vec<Node> {
@@ -192,13 +202,15 @@ fn nodes(spread: f64, df: f64, count: f64) -> Vec<Node> {
 struct Fit {
     states: Vec<(f64, f64)>,
     spread: f64,
+    /// Degrees of freedom of the spread.
+    df: f64,
     likelihood: f64,
 }
 
 impl Fit {
     fn of(old: &[f64], states: Vec<(f64, f64)>, floor: f64, settings: &Settings) -> Self {
         let first = noise(old).max(floor).max(settings.prior_noise / 4.0);
-        let mut own = Self { states, spread: first, likelihood: f64::NEG_INFINITY };
+        let mut own = Self { states, spread: first, df: PRIOR_DF, likelihood: f64::NEG_INFINITY };
         for _ in 0..ROUNDS {
             own.improve(old, floor, settings);
         }
@@ -240,7 +252,11 @@ impl Fit {
         }
         let prior = settings.prior_noise * settings.prior_noise;
         let free = (all - self.states.len() as f64).max(0.0);
-        self.spread = ((PRIOR_DF * prior + squares) / (PRIOR_DF + free)).sqrt().max(floor);
+        // the prior says how much noise is to be expected at least: a machine that shows more has more
+        let is_rough = free > 0.0 && squares > free * prior;
+        let prior_df = if is_rough { 0.0 } else { PRIOR_DF };
+        self.df = prior_df + free;
+        self.spread = ((prior_df * prior + squares) / self.df).sqrt().max(floor);
     }
 
     /// Whether there are two states, and not one of an odd shape.

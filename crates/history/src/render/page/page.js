@@ -75,7 +75,7 @@
     };
     const step = (width - left - right) / Math.max(points.length, 1);
     const x = (i) => left + step * (i + 0.5);
-    const starts = [0, ...series.changes.map((c) => points.findIndex((p) => p.revision === c.first_changed))];
+    const starts = [0, ...series.changes.map((c) => c.at)];
     // a label that would lie on the one before it stands a row lower
     const rows = [];
     starts.slice(1).forEach((start, n) => {
@@ -118,18 +118,25 @@
     });
 
     const isLower = series.lower_is_better;
+    let before = 0;
     starts.forEach((start, n) => {
-      const end = n + 1 < starts.length ? starts[n + 1] : points.length;
+      // the points of a drift are of no level
+      const end = n + 1 < starts.length ? starts[n + 1] - series.changes[n].over + 1 : points.length;
       const own = points.slice(start, end).map((p) => p.median).sort((a, b) => a - b);
       if (!own.length) return;
       const level = own[Math.floor(own.length / 2)];
       const ends = { x1: x(start) - step / 2, x2: x(end - 1) + step / 2, y1: y(level), y2: y(level) };
       svg.append(draw("line", { ...ends, class: "level" }));
+      const old = before;
+      before = level;
       if (n === 0) return;
       const change = series.changes[n - 1];
       const kind = (change.percent > 0) === isLower ? "worse" : "better";
-      const at = x(start) - step / 2;
-      svg.append(draw("line", { x1: at, x2: at, y1: top, y2: height - bottom, class: "change " + kind }));
+      const at = x(start) - (step * change.over) / 2;
+      const way = change.over > 1
+        ? { x1: x(start - change.over), x2: x(start), y1: y(old), y2: y(level) }
+        : { x1: at, x2: at, y1: top, y2: height - bottom };
+      svg.append(draw("line", { ...way, class: "change " + kind }));
       // a percentage of next to nothing says less than how many times as much it is
       const times = 1 + change.percent / 100;
       const text = times > 10 ? "x" + times.toPrecision(3) : times < 0.1 ? "x" + times.toPrecision(1)
