@@ -169,8 +169,6 @@ fn frames_take_at_least_as_long_as_the_rules_in_their_way() {
             let order = [own.minimum_ns, own.median_ns, own.p99_ns, own.p99_9_ns, own.maximum_ns];
             assert!(order.is_sorted() && own.minimum_ns > 0 && own.frames > 0, "{own:?}");
         }
-        // 2, 10 and 18 thousand a second for 200 ms, unless the sender was kept from its processor.
-        assert!(of_variant[2].figures.frames <= 3_700, "{of_variant:?}");
     }
     let least = |of: &[LatencyAt]| of.iter().map(|at| at.figures.minimum_ns).min().unwrap();
     assert!(least(&found[1]) > least(&found[0]) + 400, "{found:?}");
