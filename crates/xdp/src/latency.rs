@@ -185,7 +185,7 @@ mod tests {
         };
         assert_eq!(latencies.summary(), None);
         let words = latencies.map.words();
-        let mut add = |ns: u64, count: u64| {
+        let add = |ns: u64, count: u64| {
             words[bucket_of(ns)].fetch_add(count, Ordering::Relaxed);
             words[LEAST].fetch_min(ns, Ordering::Relaxed);
             words[MOST].fetch_max(ns, Ordering::Relaxed);

@@ -2,13 +2,19 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
 
+use fwdlab_device::turns::{Again, Workers};
 use fwdlab_experiment::Experiment;
 use fwdlab_port::affinity;
-use fwdlab_results::{BackToBack, Benchmark, Reset, SearchTrial};
+use fwdlab_results::{BackToBack, Benchmark, LatencyAt, Reset, SearchTrial};
 
-use super::tests::first_trials_of;
+use super::tests::{ALONE, first_trials_of};
 use super::*;
+use crate::loads;
+use crate::probe::try_live_frames;
+use crate::tester::Offering;
 
 /// The trials of one measure, by variant; nothing where this machine cannot.
 fn trials(test: &str, measure: &str, variants: &str) -> Option<Vec<(String, Measured)>> {
@@ -95,8 +101,58 @@ fn a_device_made_slower_by_rules_has_less_throughput() {
     }
 }
 
-/// Four hundred rules lie in the way of each frame: it cannot take less time than what they cost the device, which is
-/// counted by other clocks.
+/// Latency of each variant at 2, 10 and 18 thousand frames a second; nothing where this machine cannot.
+fn latencies(test: &str, variants: &str) -> Option<Vec<Vec<LatencyAt>>> {
+    let text = format!(
+        "title = \"t\"\ndevice = \"linux\"\nbaseline = \"one\"\nmeasure = \"throughput\"\nlatency = true\n\
+         duration = \"200ms\"\nwarmup = \"0ms\"\ninterval = \"20ms\"\n{variants}\
+         [[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1-198.18.10.20:2000\"\n\
+         destination = \"198.19.10.1-198.19.10.100:2000\"\n\
+         [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n"
+    );
+    let experiment = Experiment::parse(Path::new("t.toml"), &text, &[&crate::LINUX]).unwrap();
+    let experiment = Arc::new(experiment);
+    let can = Namespaces::new(experiment.clone(), false)
+        .and_then(|device| try_live_frames().map(|()| device).map_err(Into::into));
+    let mut device = match can {
+        Ok(device) => device,
+        Err(error) => {
+            eprintln!("SKIPPED {test}: {error}");
+            return None;
+        }
+    };
+    if affinity::allowed_cores().len() < 2 {
+        eprintln!("SKIPPED {test}: needs two processors");
+        return None;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let stop = AtomicBool::new(false);
+    let watch = Watch { on_interval: &mut |_| (), stop: &stop };
+    let mut found = Vec::new();
+    for variant in &experiment.variants {
+        device.set_up(variant).unwrap();
+        let (mut settings, _) = device.applied.clone().unwrap();
+        loads::place(&mut settings, device.core).unwrap();
+        let request =
+            Request { experiment: &experiment, variant, traffic: &experiment.traffics[0] };
+        let shared = shared_map().unwrap();
+        let _input = device.attach_input(&experiment, &settings, &shared).unwrap();
+        device.tuning.place(&device.testbed, &settings).unwrap();
+        let mut bench = Offering {
+            testbed: &mut device.testbed,
+            request: &request,
+            core: device.core,
+            watch: &watch,
+            workers: Workers::of(settings.rps),
+            again: Again::default(),
+        };
+        found.push(bench.latency_at_shares(20_000.0).unwrap());
+    }
+    Some(found)
+}
+
+/// Four hundred rules lie in the way of each frame, which take more than a nanosecond each. Whatever else runs here,
+/// some frames have the processors for themselves: the least of each variant says what was planted.
 #[test]
 fn frames_take_at_least_as_long_as_the_rules_in_their_way() {
     let test = "frames_take_at_least_as_long_as_the_rules";
@@ -105,27 +161,18 @@ fn frames_take_at_least_as_long_as_the_rules_in_their_way() {
         "[[variant]]\nname = \"one\"\n[[variant]]\nname = \"slow\"\n\
          set = {{ nftables = \"table inet t {{ chain c {{ type filter hook forward priority 0; {rules}; }}; }}\" }}\n"
     );
-    let variants = format!("latency = true\n{variants}");
-    let Some(list) = trials(test, "throughput", &variants) else { return };
-    for (name, measured) in &list {
-        let own = measured.latency.unwrap_or_else(|| panic!("{name}: {measured:?}"));
-        // Every frame bears a time; those on their way when the counters are read come later.
-        let apart = own.frames.abs_diff(measured.received);
-        assert!(own.frames > 0 && apart <= 64 + measured.received / 100, "{name}: {own:?}");
-        let order = [own.minimum_ns, own.median_ns, own.p99_ns, own.p99_9_ns, own.maximum_ns];
-        assert!(order.is_sorted() && own.minimum_ns > 0, "{name}: {own:?}");
-        let shares: Vec<f64> = measured.latency_at.iter().map(|at| at.share).collect();
-        assert_eq!(shares, fwdlab_procedures::LATENCY_SHARES, "{name}");
+    let Some(found) = latencies(test, &variants) else { return };
+    for of_variant in &found {
+        let shares: Vec<f64> = of_variant.iter().map(|at| at.share).collect();
+        assert_eq!(shares, fwdlab_procedures::LATENCY_SHARES);
+        for LatencyAt { figures: own, .. } in of_variant {
+            let order = [own.minimum_ns, own.median_ns, own.p99_ns, own.p99_9_ns, own.maximum_ns];
+            assert!(order.is_sorted() && own.minimum_ns > 0 && own.frames > 0, "{own:?}");
+        }
     }
-    if is_crowded(test, &list) {
-        return;
-    }
-    let least: Vec<u64> = list
-        .iter()
-        .map(|(_, own)| own.latency_at.iter().map(|at| at.figures.minimum_ns).min().unwrap_or(0))
-        .collect();
-    // A rule takes more than a nanosecond.
-    assert!(least[1] > least[0] + 400, "{least:?}");
+    let least = |of: &[LatencyAt]| of.iter().map(|at| at.figures.minimum_ns).min().unwrap();
+    assert!(least(&found[1]) > least(&found[0]) + 400, "{found:?}");
+    eprintln!("least {} and {} ns", least(&found[0]), least(&found[1]));
 }
 
 #[test]
