@@ -55,7 +55,8 @@ pub(super) fn reachable(
             for (port, end) in sides_of(traffic, pair) {
                 let Some(stray) = ground.first_stray(&end, port, false) else { continue };
                 // What leads astray is at fault, or else who goes where no route leads.
-                let own = |route| fixed.iter().find(|found| std::ptr::eq(&found.value.0, route));
+                let own =
+                    |route: &Route| fixed.iter().find(|found| std::ptr::eq(&found.value.0, route));
                 let (field, at) = match stray.route.and_then(own) {
                     Some(found) => (&found.field, &found.at),
                     None => {
