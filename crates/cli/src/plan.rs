@@ -191,7 +191,9 @@ fn other_experiment(earlier: &Earlier) {
     }
     let taken = match is_of_other_device {
         true => "nothing is taken from it",
-        false => "its times are not taken, its spread where variant and traffic have the same names",
+        false => {
+            "its times are not taken, its spread where variant and traffic have the same names"
+        }
     };
     fwdlab_guard::say!(
         "warning: {} is of another experiment ({}): {taken}",

@@ -76,7 +76,10 @@ impl Lab {
     /// Has the traffic be the frames of a capture.
     fn replay(&self) {
         let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/capture.pcap");
-        self.edit("name = \"inet\"", &format!("name = \"inet\"\ncapture = \"{}\"", capture.display()));
+        self.edit(
+            "name = \"inet\"",
+            &format!("name = \"inet\"\ncapture = \"{}\"", capture.display()),
+        );
         self.edit(".20:2000", ".20");
         self.edit(".100:2000", ".100");
     }

@@ -273,7 +273,10 @@ mod tests {
             forest_in(&own, Room::Page).into_document("t", "")
         };
         let (near, far) = (drawn(12.0), drawn(4_000.0));
-        assert!(near.contains("in per cent on a scale of ratios") && !near.contains(">x"), "{near}");
+        assert!(
+            near.contains("in per cent on a scale of ratios") && !near.contains(">x"),
+            "{near}"
+        );
         assert!(far.contains("in per cent, far ones as factors") && far.contains(">x"), "{far}");
     }
 

@@ -229,7 +229,8 @@ mod tests {
     impl Drawn {
         fn of(&mut self, values: &[f64], count: usize) -> Vec<f64> {
             let mut next = || {
-                self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                self.0 =
+                    self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
                 (self.0 >> 33) as usize % values.len()
             };
             (0..count).map(|_| values[next()]).collect()

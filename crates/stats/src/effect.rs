@@ -268,7 +268,13 @@ mod tests {
         assert_eq!(own(12.0, 12.0, 12.001), "a factor of exactly 12.0");
         // Beyond what is read nothing is exact.
         assert_eq!(own(5e6, 5e6, 5e6), "a factor of more than 1000 (99 % interval)");
-        assert_eq!(own(5e6, 12.0, 5e6), "a factor of more than 1000 [12.0, above 1000] (99 % interval)");
-        assert_eq!(own(1e-6, 1e-7, 1.0), "a factor of less than 0.001 [below 0.001, 1] (99 % interval)");
+        assert_eq!(
+            own(5e6, 12.0, 5e6),
+            "a factor of more than 1000 [12.0, above 1000] (99 % interval)"
+        );
+        assert_eq!(
+            own(1e-6, 1e-7, 1.0),
+            "a factor of less than 0.001 [below 0.001, 1] (99 % interval)"
+        );
     }
 }

@@ -227,8 +227,9 @@ mod tests {
     /// power at sd / delta = 1 needs 10 pairs, at 2 it needs 34; signed ranks one or two more.
     #[test]
     fn numbers_of_pairs_are_the_exact_ones_of_t_and_what_ranks_cost() {
-        let pairs =
-            |ratio: f64| needed(Goal::Difference { size: 0.01 }, ratio * 0.01_f64.ln_1p(), 0.80, Asked::ONE);
+        let pairs = |ratio: f64| {
+            needed(Goal::Difference { size: 0.01 }, ratio * 0.01_f64.ln_1p(), 0.80, Asked::ONE)
+        };
         assert_eq!(pairs(1.0), 11);
         assert_eq!(pairs(2.0), 35);
         assert!((4..=5).contains(&pairs(0.5)), "{}", pairs(0.5));

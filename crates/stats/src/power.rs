@@ -6,8 +6,8 @@
 
 use crate::comparison::Confidence;
 use crate::distribution::t_critical;
-use crate::pairs::Pairs;
 use crate::paired::LEAST_NAMED;
+use crate::pairs::Pairs;
 use crate::{dataset, signed_rank};
 
 /// Campaigns that are made up: 80 % are known to 0.6 points.
@@ -73,7 +73,9 @@ impl Rule {
                 let t = least_t(part / variants.max(1) as f64);
                 match critical(part) {
                     // Several variants have to pass both.
-                    Some(ranks) => Self { shown, t: (variants > 1).then_some(t), ranks: Some(ranks) },
+                    Some(ranks) => {
+                        Self { shown, t: (variants > 1).then_some(t), ranks: Some(ranks) }
+                    }
                     // Too few for ranks at their share: t at it, and ranks at the whole level.
                     None => Self { shown, t: Some(t), ranks: critical(alpha) },
                 }
@@ -94,7 +96,8 @@ impl Rule {
             // Both ends lie within.
             Shown::Equivalence { margin } => {
                 let mean = dataset::mean(gains);
-                mean.abs() < margin && [-margin, margin].iter().all(|end| self.leaves_out(gains, *end))
+                mean.abs() < margin
+                    && [-margin, margin].iter().all(|end| self.leaves_out(gains, *end))
             }
         }
     }
@@ -145,7 +148,8 @@ mod tests {
         let own = sd / std::f64::consts::SQRT_2;
         let row = |_: usize| {
             let base = (own * random.normal()).exp();
-            let others: Vec<f64> = gains.iter().map(|gain| (gain + own * random.normal()).exp()).collect();
+            let others: Vec<f64> =
+                gains.iter().map(|gain| (gain + own * random.normal()).exp()).collect();
             [vec![base], others].concat()
         };
         (0..blocks).map(row).collect()
@@ -198,7 +202,8 @@ mod tests {
             let (size, sd) = (0.01 * ratio, 0.01);
             let named = of(Shown::Difference { size, questions: 1, variants }, sd, blocks);
             let mut random = Random(11);
-            let gains: Vec<f64> = (0..variants).map(|at| if at == 0 { size } else { 0.0 }).collect();
+            let gains: Vec<f64> =
+                (0..variants).map(|at| if at == 0 { size } else { 0.0 }).collect();
             let is_found = |_: &u32| {
                 let rows = rows(&mut random, blocks, sd, &gains);
                 compared(&rows, 1)[0].interval95.excludes_no_change()

@@ -130,7 +130,12 @@ fn inconclusive_forecasts_the_blocks_that_are_missing() {
 fn wild_noise_forecasts_no_absurd_number() {
     let c = comparison(0.0, 3.0, 8);
     let told = sentence(&c);
-    assert!(told.ends_with("more blocks like these would not decide it: find out what differs between them"), "{told}");
+    assert!(
+        told.ends_with(
+            "more blocks like these would not decide it: find out what differs between them"
+        ),
+        "{told}"
+    );
 }
 
 #[test]

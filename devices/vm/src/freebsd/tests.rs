@@ -119,7 +119,10 @@ fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_t
         assert!(said.contains(part), "{part}\n{said}");
     }
     // What it set is read back, as in a trial.
-    assert!(said.contains("\nprove 'net.inet.ip.ttl' sysctl") && said.ends_with("rehearsed\n"), "{said}");
+    assert!(
+        said.contains("\nprove 'net.inet.ip.ttl' sysctl") && said.ends_with("rehearsed\n"),
+        "{said}"
+    );
     assert!(!said.contains("\ntry_frames "), "no traffic is tried");
     // A filter's own settings are there once its module is.
     let place = |part: &str| text.find(part).expect(part);

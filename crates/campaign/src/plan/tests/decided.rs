@@ -353,7 +353,8 @@ fn results_of_another_experiment_give_no_times_and_say_what_differs() {
     assert_eq!(longer.differences, ["duration \"5s\", here \"1s\""]);
     let needs = Needs::of(&own, Some(&longer), WANTED, None);
     assert!(needs.is_measured() && !needs.is_time_measured);
-    let (_dir, other) = learn(own.text.replace("198.18.0.1:", "198.18.0.1-198.18.0.9:"), &own.device);
+    let (_dir, other) =
+        learn(own.text.replace("198.18.0.1:", "198.18.0.1-198.18.0.9:"), &own.device);
     assert_eq!(other.differences, ["another traffic inet"]);
     let (_dir, alone) = learn(own.text.replace("\"modular\"", "\"mod\""), &own.device);
     assert_eq!(alone.differences, ["no variant modular"]);
