@@ -249,7 +249,7 @@ mod tests {
         (0..600).map(move |_| (0..blocks).map(|_| gain + SD * normal()).collect())
     }
 
-    /// Four to seven blocks were promised as 80 % and gave 62 to 69 %.
+    /// Six blocks were promised as 80 % and gave 63 to 68 %.
     #[test]
     fn the_promised_power_is_kept_by_few_blocks_and_no_fewer_would_do() {
         for ratio in [0.3, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8, 1.2] {

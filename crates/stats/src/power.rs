@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Normal theory promised 80 % with four to seven blocks, and 62 to 69 % it was.
+    /// Normal theory promised 80 % with six blocks, and 63 to 68 % it was.
     #[test]
     fn the_chance_is_that_of_campaigns_with_several_variants_too() {
         for (blocks, variants, ratio) in [(5, 1, 1.6), (6, 1, 1.6), (7, 1, 1.3), (8, 3, 1.6)] {

@@ -71,7 +71,7 @@ fn common_step(values: &[f64]) -> f64 {
     let common = units.reduce(|a, b| Some(greatest_divisor(a?, b?))).flatten();
     common.map_or(0.0, |common| {
         let written = written(common);
-        let rest = common / written.max(1);
+        let rest = common / written;
         let factor = if chance(rest, values.len()) <= MOST_CHANCE { rest } else { 1 };
         (written * factor) as f64 * place(places)
     })
@@ -79,11 +79,8 @@ fn common_step(values: &[f64]) -> f64 {
 
 /// The largest power of ten that divides a number: so much of it is how figures are written.
 fn written(number: u128) -> u128 {
-    let mut power = 1;
-    while number > 0 && number % (power * 10) == 0 {
-        power *= 10;
-    }
-    power.min(number)
+    let powers = std::iter::successors(Some(1u128), |power| power.checked_mul(10));
+    powers.take_while(|power| *power <= number && number.is_multiple_of(*power)).last().unwrap_or(1)
 }
 
 /// The chance that the greatest common divisor of so many numbers, whatever they are, is this one or a larger
@@ -171,6 +168,7 @@ mod tests {
         assert_eq!(step(&[360.0, 400.0, 440.0]), 40.0);
         assert_eq!(step(&[125.0, 250.0]), 125.0);
         assert_eq!(step(&[1.0, 1e15]), 1.0);
+        assert_eq!([written(0), written(250), written(10u128.pow(38))], [1, 10, 10u128.pow(38)]);
         // 1 - 6 / pi^2 of two numbers have a common divisor.
         assert!((chance(2, 2) - 0.3921).abs() < 1e-4 && (chance(3, 3) - 0.0641).abs() < 1e-4);
         assert!(chance(12, 2) > MOST_CHANCE && chance(13, 2) < MOST_CHANCE);

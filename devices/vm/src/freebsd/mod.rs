@@ -138,8 +138,8 @@ impl Guest {
             ("routes".to_owned(), &routes),
         ];
         files.extend(rules.map(|(_, text)| ("rules".to_owned(), text.as_bytes())));
-        let named = |(number, own): (usize, &'_ Vec<u8>)| (script::tried_frames(number), own);
-        files.extend(tried.iter().enumerate().map(named).map(|(name, own)| (name, &own[..])));
+        let tried = tried.iter().enumerate();
+        files.extend(tried.map(|(number, own)| (script::tried_frames(number), &own[..])));
         let with_file = self.modules.iter().filter_map(|(name, file)| Some((name, file.as_ref()?)));
         files.extend(with_file.map(|(name, bytes)| (format!("{name}.ko"), &bytes[..])));
         // The small file system knows only short names; the list has the long ones.
