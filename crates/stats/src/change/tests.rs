@@ -254,7 +254,7 @@ fn two_steps_the_same_way_stay_two() {
 /// A bisection asks for steps: a chain of states has no drift.
 #[test]
 fn steps_are_told_where_no_drift_is_asked_for() {
-    let values = ramped(15, 45, -0.08, 0.0, 1);
+    let values = ramped(15, 45, -0.15, 0.0, 1_000);
     let settings = Settings::default();
     assert!(changes(&values, 0.003, &settings)[0].is_drift());
     let all = steps(&values, 0.003, &settings).changes;
