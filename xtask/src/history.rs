@@ -7,7 +7,7 @@ mod choose;
 mod nightly;
 mod noise;
 
-use nightly::{By, NEAR, STEP, last_points, nightly};
+use nightly::{By, MOST_FALSE, NEAR, last_points, nightly, stepped};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -15,8 +15,6 @@ use anyhow::{Context, Result};
 use fwdlab_stats::change::{self, Settings, divisive, watch};
 use noise::{Kind, POINTS, Simulated};
 
-/// False changes in 1,000 points without one, at most.
-const MOST_FALSE: f64 = 1.0;
 /// Share of the steps that must be found within three points, in per cent.
 const FEWEST_FOUND: f64 = 90.0;
 
@@ -166,13 +164,6 @@ impl Row {
         let most = MOST_FALSE + 2.0 * (MOST_FALSE * 1_000.0 / self.points as f64).sqrt();
         !is_used || (self.false_in_1000 <= most && is_quick_enough)
     }
-}
-
-/// A series with a step, and where that is.
-fn stepped(kind: Kind, seed: u64) -> (usize, Simulated) {
-    let at = 28 + (seed as usize * 7) % 20;
-    let step = if seed.is_multiple_of(2) { 1.0 - STEP } else { 1.0 / (1.0 - STEP) };
-    (at, noise::series(kind, Some((at, step)), seed + 1_000_000, POINTS))
 }
 
 /// Runs it; false when a bound is broken.

@@ -36,7 +36,7 @@ pub struct Report {
 pub struct Work {
     /// Files that were read.
     pub files: usize,
-    /// Sources of rows and paths that pages were held against.
+    /// Sources of rows and paths that pages were held against, and blocks that clauses were.
     pub comparisons: u64,
 }
 

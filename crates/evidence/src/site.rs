@@ -35,7 +35,7 @@ pub struct Site {
     pub titles: HashMap<String, Vec<String>>,
     /// Directories of the pages with one text, by what [`Page::print`] gives.
     pub copies: HashMap<String, Vec<usize>>,
-    /// What pages were held against so far: sources of rows, paths.
+    /// What was held against what so far: rows against their sources, pages against paths, clauses against blocks.
     pub compared: AtomicU64,
 }
 

@@ -1,5 +1,7 @@
 //! A clause held against the block that it speaks of.
 
+use std::sync::atomic::Ordering;
+
 use crate::change::{
     check_all, check_differs, check_factor, check_no_change, check_not_that, check_same_size,
     check_sign,
@@ -117,6 +119,7 @@ fn check_against(
     spoken: Option<Spoken>,
     findings: &mut AuditFindings,
 ) {
+    around.site.compared.fetch_add(1, Ordering::Relaxed);
     if let Some(spoken) = spoken
         && (intervals::check(clause, line, spoken, &around.sets[spoken.block], findings)
             || extremes::check(clause, line, spoken, &around.sets[spoken.block], findings))

@@ -136,11 +136,10 @@ impl Section {
         (&self.names, self.letter.as_ref())
     }
 
-    /// Whether some words, as they are written, name it.
-    fn is_named(&self, words: &[&str]) -> bool {
-        let is_name = |word: &&str| {
-            let lower = word.to_lowercase();
-            let lower = lower.strip_suffix("'s").unwrap_or(&lower);
+    /// Whether some words name it: each as it is written, and in lower case.
+    fn is_named(&self, words: &[(&str, String)]) -> bool {
+        let is_name = |(_, lower): &(&str, String)| {
+            let lower = lower.strip_suffix("'s").unwrap_or(lower);
             let is_part = |name: &String| {
                 let [short, long] =
                     if name.len() < lower.len() { [&**name, lower] } else { [lower, &**name] };
@@ -149,17 +148,18 @@ impl Section {
             };
             self.names.iter().any(is_part)
         };
-        let is_lettered = |(at, word): (usize, &&str)| {
+        let is_lettered = |(at, (word, _)): (usize, &(&str, String))| {
             const BEFORE: [&str; 9] = ["on", "of", "for", "from", "at", "and", "or", "than", "but"];
-            let before = at.checked_sub(1).map_or(String::new(), |at| words[at].to_lowercase());
-            let is_behind = is_machine(&before) || BEFORE.contains(&before.as_str());
+            let before = at.checked_sub(1).map_or("", |at| words[at].1.as_str());
+            let is_behind = is_machine(before) || BEFORE.contains(&before);
             let own = word.strip_suffix("'s").unwrap_or(word);
             let is_it = self.letter.as_ref().is_some_and(|letter| {
-                own == letter || is_machine(&before) && own.eq_ignore_ascii_case(letter)
+                own == letter || is_machine(before) && own.eq_ignore_ascii_case(letter)
             });
             is_it && is_behind
         };
-        words.iter().any(is_name) || words.iter().enumerate().any(is_lettered)
+        !self.names.is_empty() && words.iter().any(is_name)
+            || self.letter.is_some() && words.iter().enumerate().any(is_lettered)
     }
 }
 
@@ -171,7 +171,7 @@ fn is_model(word: &str) -> bool {
 /// The parts that a text names.
 pub(crate) fn named(all: &[Section], text: &str) -> Vec<usize> {
     let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '\''));
-    let words: Vec<&str> =
-        words.map(|word| word.trim_matches(['-', '\''])).filter(|w| !w.is_empty()).collect();
+    let words = words.map(|word| word.trim_matches(['-', '\''])).filter(|w| !w.is_empty());
+    let words: Vec<(&str, String)> = words.map(|word| (word, word.to_lowercase())).collect();
     (0..all.len()).filter(|own| all[*own].is_named(&words)).collect()
 }

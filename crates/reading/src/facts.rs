@@ -222,3 +222,41 @@ impl Facts {
         own
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(block: usize, role: usize) -> Cell {
+        let words = |word: &str| BTreeSet::from([word.to_owned()]);
+        Cell {
+            part: block,
+            family: None,
+            block,
+            role,
+            names: words(["stock", "patched"][role]),
+            topics: words("pf"),
+            shared: words("pps"),
+            legend: String::new(),
+            runs: 5,
+            values: [1.0; 5],
+            all: Vec::new(),
+        }
+    }
+
+    /// Each word of each sentence was looked for in every set: the same blocks again and again made that longer.
+    #[test]
+    fn the_words_that_are_looked_up_do_not_grow_with_the_blocks() {
+        let words = |blocks: usize| {
+            let cells = (0..blocks).flat_map(|block| [cell(block, 0), cell(block, 1)]);
+            let parts = vec![Part::default(); blocks];
+            let facts = Facts { cells: cells.collect(), ..Facts::of_parts(parts) };
+            assert_eq!((facts.widest(), facts.blocks()), (2, blocks));
+            let words = facts.words();
+            assert_eq!(words.blocks["pf"].len(), blocks);
+            (words.roles.clone(), words.shared.clone(), words.blocks.len())
+        };
+        assert_eq!(words(1), words(32));
+        assert_eq!(words(1).0["patched"], BTreeSet::from([1]));
+    }
+}

@@ -62,9 +62,7 @@ pub(crate) fn mentions(facts: &Facts, tokens: &[Token]) -> Vec<Mention> {
             say(Whom::Family(family));
             continue;
         }
-        let parts: Vec<usize> =
-            (0..facts.parts.len()).filter(|part| is_part(facts, *part, tokens, at)).collect();
-        if let [part] = parts.as_slice() {
+        if let [part] = parts_at(facts, tokens, at).as_slice() {
             say(Whom::Part(*part));
             continue;
         }
@@ -133,16 +131,46 @@ fn family(tokens: &[Token], at: usize) -> Option<NamedFamily> {
     family_word(first).or(is_legacy.then_some(NamedFamily::Inet))
 }
 
-fn is_part(facts: &Facts, part: usize, tokens: &[Token], at: usize) -> bool {
-    if facts.parts.len() < 2 {
-        return false;
+/// The parts of the page that a word means. What does not depend on the part is asked once: a page may have many.
+fn parts_at(facts: &Facts, tokens: &[Token], at: usize) -> Vec<usize> {
+    let all = 0..facts.parts.len();
+    if all.len() < 2 {
+        return Vec::new();
     }
-    let own = &facts.parts[part];
-    let token = &tokens[at];
     if facts.is_of_topics {
-        let own = own.names.iter().any(|name| *name == folded(&token.text));
-        return own && !is_generic(tokens, at);
+        if is_generic(tokens, at) {
+            return Vec::new();
+        }
+        let word = folded(&tokens[at].text);
+        return all.filter(|part| facts.parts[*part].names.contains(&word)).collect();
     }
+    let cores = cores_at(tokens, at)
+        .filter(|cores| facts.parts.iter().filter(|part| part.cores == Some(*cores)).count() == 1);
+    let ranked = ranked(facts, tokens, at);
+    let is_it = |part: &usize| {
+        let own = &facts.parts[*part];
+        is_part(own, tokens, at) || cores.is_some() && own.cores == cores || ranked.contains(part)
+    };
+    all.filter(is_it).collect()
+}
+
+/// "Quad core", "8-core".
+fn cores_at(tokens: &[Token], at: usize) -> Option<u32> {
+    let text = |k: usize| tokens.get(at + k).map_or("", |t| t.text.as_str());
+    let next = if text(1) == "-" { text(2) } else { text(1) };
+    if next != "core" && next != "cores" {
+        return None;
+    }
+    match text(0) {
+        "quad" => Some(4),
+        "dual" => Some(2),
+        word => crate::amount::number_word(word).map(|n| n as u32).or(word.parse().ok()),
+    }
+}
+
+/// Whether a word is the name or the letter of a part.
+fn is_part(own: &Part, tokens: &[Token], at: usize) -> bool {
+    let token = &tokens[at];
     if token.is_word() && own.is_called(&token.text) {
         return true;
     }
@@ -187,26 +215,11 @@ fn is_part(facts: &Facts, part: usize, tokens: &[Token], at: usize) -> bool {
                 ));
         is_behind_noun || is_alone && token.is_word()
     });
-    let cores = || {
-        let next = if text(1) == "-" { text(2) } else { text(1) };
-        if next != "core" && next != "cores" {
-            return false;
-        }
-        let count = match text(0) {
-            "quad" => Some(4),
-            "dual" => Some(2),
-            word => crate::amount::number_word(word).map(|n| n as u32).or(word.parse().ok()),
-        };
-        count.is_some_and(|count| {
-            let alike = facts.parts.iter().filter(|part| part.cores == Some(count)).count();
-            own.cores == Some(count) && alike == 1
-        })
-    };
-    is_lettered || cores() || is_ranked(facts, part, tokens, at)
+    is_lettered
 }
 
 /// "The small box", "the faster machine", "the slower of the two": by the rates of their bases.
-fn is_ranked(facts: &Facts, part: usize, tokens: &[Token], at: usize) -> bool {
+fn ranked(facts: &Facts, tokens: &[Token], at: usize) -> Vec<usize> {
     const BIG: &str =
         "big bigger biggest large larger largest faster fastest fast powerful stronger quicker";
     const SMALL: &str = "small smaller smallest little slower slowest slow tiny weaker weak weakest smallish low- \
@@ -218,15 +231,18 @@ fn is_ranked(facts: &Facts, part: usize, tokens: &[Token], at: usize) -> bool {
         || is_noun(text(2)) && !tokens[at + 1].is_in("of on")
         || text(1) == "of" && text(2) == "the" && is_noun(text(4));
     if !is_of_machines || !own.is_in(BIG) && !own.is_in(SMALL) {
-        return false;
+        return Vec::new();
     }
-    let rate = |part: usize| -> f64 {
-        let own = facts.cells.iter().filter(|cell| cell.part == part && cell.role == 0);
-        own.map(|cell| cell.mean()).fold(0.0, f64::max)
-    };
-    let is_above = (0..facts.parts.len()).all(|other| rate(other) <= rate(part));
-    let is_below = (0..facts.parts.len()).all(|other| rate(other) >= rate(part));
-    if own.is_in(BIG) { is_above } else { is_below }
+    let mut rates = vec![0.0; facts.parts.len()];
+    for cell in facts.cells.iter().filter(|cell| cell.role == 0) {
+        if let Some(rate) = rates.get_mut(cell.part) {
+            *rate = cell.mean().max(*rate);
+        }
+    }
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let end = if own.is_in(BIG) { most } else { least };
+    (0..rates.len()).filter(|part| rates[*part] == end).collect()
 }
 
 /// "With pf": the blocks that a word names where a page has blocks of several things.

@@ -2,9 +2,8 @@
 
 use fwdlab_stats::distribution::t_two_sided;
 
-use super::nightly::Raised;
+use super::nightly::{NEAR, Raised, STEP, nightly};
 use super::noise::{self, Kind, Random, Simulated};
-use super::{NEAR, STEP, nightly};
 
 /// Series of a project.
 pub const SERIES: u64 = 100;

@@ -5,9 +5,8 @@ use std::thread;
 
 use fwdlab_stats::change::today;
 
-use super::nightly::{NEAR, nights, raised};
+use super::nightly::{MOST_FALSE, NEAR, nights, raised, stepped};
 use super::noise::{self, Kind, POINTS};
-use super::{MOST_FALSE, stepped};
 
 /// The bounds that are tried: 50, 60, and so on to 300.
 const BOUNDS: std::ops::RangeInclusive<u32> = 5..=30;

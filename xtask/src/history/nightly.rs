@@ -2,13 +2,23 @@
 
 use fwdlab_stats::change::{self, Settings, today};
 
-use super::noise::Simulated;
+use super::noise::{self, Kind, POINTS, Simulated};
 
 /// How far from the truth a change may be and count as found, in points.
 pub(super) const NEAR: usize = 3;
 
+/// False changes in 1,000 points without one, at most.
+pub(super) const MOST_FALSE: f64 = 1.0;
+
 /// Size of the steps.
 pub(super) const STEP: f64 = 0.03;
+
+/// A series with a step, and where that is.
+pub(super) fn stepped(kind: Kind, seed: u64) -> (usize, Simulated) {
+    let at = 28 + (seed as usize * 7) % 20;
+    let step = if seed.is_multiple_of(2) { 1.0 - STEP } else { 1.0 / (1.0 - STEP) };
+    (at, noise::series(kind, Some((at, step)), seed + 1_000_000, POINTS))
+}
 
 /// What spoke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

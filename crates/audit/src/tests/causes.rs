@@ -190,3 +190,27 @@ fn work_grows_as_the_archive_does() {
         assert_eq!(more, copies * found);
     }
 }
+
+/// A page of which the same stands again and again: so many times the text, so many times the work. What names no
+/// machine at its end is held against each of them, so that it is not exactly so.
+#[test]
+fn work_grows_as_a_page_does() {
+    let text = format!(
+        "IPv4 with r368606D27401 on the box:\n\n{}\n=> 17% better\n\nInet is faster.\nIt gains 17%, and \
+         loses nothing.\n\n",
+        block4()
+    );
+    let work = |times: usize| {
+        let tree = page(&text.repeat(times));
+        audit(&[tree.0.path().to_owned()]).unwrap().work
+    };
+    let one = work(1);
+    assert!(one.comparisons > 5, "{one:?}");
+    for times in [4, 16, 32] {
+        let many = work(times);
+        assert!(
+            many.comparisons <= 2 * times as u64 * one.comparisons,
+            "{times}: {many:?} {one:?}"
+        );
+    }
+}
