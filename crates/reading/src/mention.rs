@@ -177,7 +177,7 @@ fn is_part(own: &Part, tokens: &[Token], at: usize) -> bool {
     let text = |k: isize| {
         at.checked_add_signed(k).and_then(|at| tokens.get(at)).map_or("", |t| t.text.as_str())
     };
-    let is_lettered = own.letter.as_ref().is_some_and(|letter| {
+    own.letter.as_ref().is_some_and(|letter| {
         let before = text(-1);
         let is_behind_noun = is_machine(before) && token.text.eq_ignore_ascii_case(letter);
         let is_alone = token.raw == *letter
@@ -214,8 +214,7 @@ fn is_part(own: &Part, tokens: &[Token], at: usize) -> bool {
                         | "/"
                 ));
         is_behind_noun || is_alone && token.is_word()
-    });
-    is_lettered
+    })
 }
 
 /// "The small box", "the faster machine", "the slower of the two": by the rates of their bases.
