@@ -74,7 +74,7 @@ fn a_campaign_counts_the_joules_of_each_package_once() {
     let stop = AtomicBool::new(false);
     let (output, us) = std::thread::scope(|scope| {
         let counters = scope.spawn(|| advance(&root, &stop));
-        let mut run = lab.command(&["run", "short.toml", "--out", "out", "--blocks", "6"]);
+        let mut run = lab.command(&["run", "short.toml", "--output", "out", "--blocks", "6"]);
         let output = run.env("FWDLAB_POWERCAP", &root).output().unwrap();
         stop.store(true, Ordering::Relaxed);
         (output, counters.join().unwrap())

@@ -212,7 +212,9 @@ fn states_of_ipfw_are_made_and_their_table_grown_before_anything_counts() {
     let lines: Vec<&str> = text.lines().collect();
     let at = |part: &str| lines.iter().position(|line| line.starts_with(part)).expect(part);
     let pass = |file: &str| {
-        let is_it = |line: &&str| line.contains(" device ") && line.contains(file);
+        let is_it = |line: &&str| {
+            line.starts_with("jexec ") && line.contains(" device ") && line.contains(file)
+        };
         lines.iter().position(is_it).expect(file)
     };
     // 2000 flows, each once.
