@@ -43,7 +43,9 @@ impl Place {
 
     /// Whether it went well, and what it said.
     fn run(&self, words: &[&str]) -> (bool, String) {
-        let mut command = Command::new(self.path("freebsd.sh"));
+        // Not by itself: another thread's child may still hold the copy open for writing.
+        let mut command = Command::new("bash");
+        command.arg(self.path("freebsd.sh"));
         let output = command.args(words).current_dir(self.dir.path()).output().expect("it starts");
         let said = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8_lossy(&said).into_owned())

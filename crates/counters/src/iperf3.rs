@@ -17,7 +17,7 @@ const HEADERS_BYTES: u16 = 18 + 20;
 
 /// What one end needs to reach the other.
 #[derive(Clone, Copy, Debug)]
-pub struct Way<'a> {
+pub struct StreamPath<'a> {
     /// Its address in the test network.
     pub own: IpAddr,
     /// The other's.
@@ -28,7 +28,7 @@ pub struct Way<'a> {
     pub device: &'a str,
 }
 
-impl Way<'_> {
+impl StreamPath<'_> {
     /// A script that makes it, with the path of ip(8).
     pub fn join(&self, ip: &str) -> String {
         let Self { own, other, port, device } = self;
@@ -359,7 +359,7 @@ mod tests {
     fn what_is_set_on_a_host_is_taken_away() {
         let way = |own: &str, other: &str| {
             let [own, other] = [own, other].map(|text| text.parse().expect("an address"));
-            let way = Way { own, other, port: "p0", device: "02:00:00:00:00:01" };
+            let way = StreamPath { own, other, port: "p0", device: "02:00:00:00:00:01" };
             (way.join("/ip"), way.part("/ip"))
         };
         let (join, part) = way("198.18.10.1", "198.19.10.1");

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use fwdlab_counters::iperf3::{Asked, Carried, Way, answers};
+use fwdlab_counters::iperf3::{Asked, Carried, StreamPath, answers};
 use fwdlab_experiment::problem::Complaint;
 use fwdlab_experiment::{Experiment, Traffic};
 use fwdlab_results::FailureKind;
@@ -83,8 +83,8 @@ pub fn version(host: &mut Connected) -> Option<String> {
 /// Runs a script that ip(8) stands in.
 fn set<'w>(
     host: &mut Connected,
-    script: fn(&Way<'w>, &str) -> String,
-    way: &Way<'w>,
+    script: fn(&StreamPath<'w>, &str) -> String,
+    way: &StreamPath<'w>,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<()> {
     let script = script(way, &host.ip(is_stopped)?);
@@ -104,14 +104,15 @@ pub fn carry(
 ) -> Result<Carried> {
     let (from, to) = (traffic.source.first(), traffic.destination.first());
     let [near, far] = [0, 1].map(|port: usize| testbed.dut.ports[port].mac.to_string());
-    let sends = Way { own: from, other: to, port: &testbed.out().name, device: &near };
-    let receives = Way { own: to, other: from, port: &testbed.back().name, device: &far };
-    let joined = set(&mut hosts.tester, Way::join, &sends, is_stopped);
-    let joined = joined.and_then(|()| set(hosts.receiver(), Way::join, &receives, is_stopped));
+    let sends = StreamPath { own: from, other: to, port: &testbed.out().name, device: &near };
+    let receives = StreamPath { own: to, other: from, port: &testbed.back().name, device: &far };
+    let joined = set(&mut hosts.tester, StreamPath::join, &sends, is_stopped);
+    let joined =
+        joined.and_then(|()| set(hosts.receiver(), StreamPath::join, &receives, is_stopped));
     let carried = joined.and_then(|()| iperf3(hosts, traffic, (duration, interval), is_stopped));
     // Also of a trial that is stopped.
-    let parted = set(&mut hosts.tester, Way::part, &sends, &|| false);
-    let parted = parted.and(set(hosts.receiver(), Way::part, &receives, &|| false));
+    let parted = set(&mut hosts.tester, StreamPath::part, &sends, &|| false);
+    let parted = parted.and(set(hosts.receiver(), StreamPath::part, &receives, &|| false));
     let carried = carried?;
     parted.map(|()| carried)
 }
