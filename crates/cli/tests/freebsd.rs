@@ -104,9 +104,10 @@ fn words(output: &Output) -> String {
 fn refusals(lab: &Lab) -> Vec<String> {
     let output = lab.run();
     assert_eq!(output.status.code(), Some(2), "{}", words(&output));
-    let results = fs::read_dir(lab.dir.path().join("results")).expect("where consoles are kept");
-    let kept: Vec<_> = results.flatten().map(|entry| entry.file_name()).collect();
-    assert_eq!(kept, ["console"], "nothing was begun");
+    // At most consoles are kept, of guests that did not come up.
+    let results = fs::read_dir(lab.dir.path().join("results"));
+    let mut kept = results.into_iter().flatten().flatten().map(|entry| entry.file_name());
+    assert!(kept.all(|name| name == "console"), "something was begun");
     let told = words(&output);
     let parts = told.split("short.toml:").skip(1);
     parts.filter(|part| part.contains("nothing was measured")).map(str::to_owned).collect()

@@ -318,14 +318,15 @@ fn three_campaigns_of_each_side_name_a_winner() {
 #[test]
 fn constant_campaigns_prove_no_more_than_their_figures_step() {
     let lab = tempfile::tempdir().unwrap();
-    // Their lengths tell the campaigns apart; the rate of a device is its cost's.
-    let made = |at: usize, cost: [f64; 2]| {
-        Made::of(&vec![cost.map(|cost| Figures { cost, rate: 4e8 / cost, ..USUAL }); 8 + at])
+    // Their lengths tell the campaigns apart. The last digits are a step apart.
+    let usual = (100.0, 4.0e6);
+    let made = |at: usize, both: [(f64, f64); 2]| {
+        Made::of(&vec![both.map(|(cost, rate)| Figures { cost, rate, ..USUAL }); 8 + at])
     };
     let dirs: Vec<PathBuf> = (0..6).map(|at| lab.path().join(at.to_string())).collect();
-    let write = |at: usize, cost: f64| made(at, [100.0, cost]).write(&dirs[at]);
-    (0..3).for_each(|at| write(at, 100.0));
-    (3..6).for_each(|at| write(at, 125.0));
+    let write = |at: usize, other: (f64, f64)| made(at, [usual, other]).write(&dirs[at]);
+    (0..3).for_each(|at| write(at, usual));
+    (3..6).for_each(|at| write(at, (101.0, 3.9e6)));
     let sources: Vec<&Path> = dirs.iter().map(PathBuf::as_path).collect();
     let options = |after: &[PathBuf]| Options { after: after.to_vec(), ..Options::default() };
     let sides = compared(&sources[..3], options(&dirs[3..]));
