@@ -41,7 +41,7 @@ pub(crate) struct Slab {
 #[derive(Debug)]
 enum Free {
     /// By the logarithm of their words.
-    Powers([Vec<Offset>; CLASSES]),
+    Powers(Box<[Vec<Offset>; CLASSES]>),
     Tight(Tight),
 }
 
@@ -71,7 +71,7 @@ impl Slab {
     /// Hands out the words from `first` to `limit`, of a region of at least that length, in blocks of
     /// powers of two.
     pub(crate) fn new(limit: usize, first: usize) -> Self {
-        Self::of(limit, first, Free::Powers([const { Vec::new() }; CLASSES]))
+        Self::of(limit, first, Free::Powers(Box::new([const { Vec::new() }; CLASSES])))
     }
 
     /// The same in blocks of as many words as are asked for, each of which touches no more cache lines

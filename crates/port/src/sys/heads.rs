@@ -154,10 +154,10 @@ impl Heads {
                     _mm256_loadu_si256(line(&frames[lane])[8 * first..].as_ptr().cast())
                 };
                 let turned = transpose_four([row(0), row(1), row(2), row(3)]);
-                for i in 0..FOUR.min(LENGTHS - first) {
+                for (i, &column) in turned[..FOUR.min(LENGTHS - first)].iter().enumerate() {
                     let place = self.columns[first + i][at..at + FOUR].as_mut_ptr();
                     // SAFETY: `place` has room for the four words that are stored.
-                    unsafe { _mm256_storeu_si256(place.cast(), turned[i]) };
+                    unsafe { _mm256_storeu_si256(place.cast(), column) };
                 }
             }
             for (lane, frame) in frames.iter().enumerate() {
