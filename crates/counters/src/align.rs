@@ -5,14 +5,14 @@ use fwdlab_results::Interval;
 
 /// Counts of one host, one interval after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Readings {
+pub struct HostCounts {
     /// When the first interval began, in ns of a clock that both hosts share.
     pub began_ns: i128,
     /// Length in ns, and frames.
     pub intervals: Vec<(u64, u64)>,
 }
 
-impl Readings {
+impl HostCounts {
     /// Frames up to a moment.
     fn count_at(&self, moment: i128) -> f64 {
         let (mut begin, mut sum) = (self.began_ns, 0.0);
@@ -30,7 +30,7 @@ impl Readings {
 }
 
 /// The receiver's intervals with what was sent in each, where the sender counted it.
-pub fn aligned(sender: &Readings, receiver: &Readings) -> Vec<Interval> {
+pub fn aligned(sender: &HostCounts, receiver: &HostCounts) -> Vec<Interval> {
     let is_counted = !sender.intervals.is_empty();
     let mut moment = receiver.began_ns;
     let mut before = sender.count_at(moment).round();
@@ -51,13 +51,15 @@ mod tests {
 
     #[test]
     fn what_was_sent_is_read_off_on_the_receivers_clock() {
-        let sender = Readings { began_ns: 1_000, intervals: vec![(100, 50), (100, 100)] };
-        let receiver =
-            Readings { began_ns: 950, intervals: vec![(100, 25), (100, 75), (100, 50), (100, 0)] };
+        let sender = HostCounts { began_ns: 1_000, intervals: vec![(100, 50), (100, 100)] };
+        let receiver = HostCounts {
+            began_ns: 950,
+            intervals: vec![(100, 25), (100, 75), (100, 50), (100, 0)],
+        };
         let tx: Vec<u64> = aligned(&sender, &receiver).iter().filter_map(|i| i.tx).collect();
         assert_eq!(tx, [25, 75, 50, 0]);
         assert_eq!(tx.iter().sum::<u64>(), 150, "nothing is lost or made up");
-        let uncounted = aligned(&Readings::default(), &receiver);
+        let uncounted = aligned(&HostCounts::default(), &receiver);
         assert!(uncounted.iter().all(|i| i.tx.is_none()), "not counted is not 0: {uncounted:?}");
     }
 }

@@ -14,7 +14,7 @@ pub mod settings;
 mod sums;
 mod work;
 
-pub use align::{Readings, aligned};
+pub use align::{HostCounts, aligned};
 pub use cpu::CpuTime;
 pub use queues::Queues;
 pub use reading::{Broken, Change, PortReading, Reading, added, change};

@@ -11,9 +11,6 @@ use super::model::{CaptureOf, Experiment, Traffic};
 use super::problem::{Complaint, Complaints};
 use super::{Error, Load, Result, inputs};
 
-/// Largest capture file.
-pub(super) const MOST_BYTES: u64 = 1 << 30;
-
 /// Reads the key, if the traffic has it, and refuses what a capture says itself.
 pub(super) fn read(
     section: &mut Section<'_>,
@@ -74,7 +71,7 @@ impl Experiment {
 }
 
 fn open(file: &Path) -> std::io::Result<std::fs::File> {
-    let opened = input::found(file, MOST_BYTES)?;
+    let opened = input::found(file, inputs::MOST_CAPTURE_BYTES)?;
     match opened.metadata()?.is_dir() {
         true => Err(std::io::ErrorKind::IsADirectory.into()),
         false => Ok(opened),

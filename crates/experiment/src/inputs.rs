@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 use fwdlab_guard::digest::Sum;
 use fwdlab_guard::input;
 
-use crate::{ChurnSource, Experiment, Result, RouteSource, Schema, Traffic, capture};
+use crate::{ChurnSource, Experiment, Result, RouteSource, Schema, Traffic};
 use fwdlab_results::{Error as ResultsError, Results, kept_input};
+
+/// Largest capture file.
+pub(crate) const MOST_CAPTURE_BYTES: u64 = 1 << 30;
 
 /// Where a file lies that an experiment names: the copy beside the experiment of a results directory,
 /// else at that path, a relative one from the experiment file's directory.
@@ -63,7 +66,7 @@ impl Experiment {
             traffic.capture.as_ref().is_some_and(|capture| capture.file == named)
         };
         match self.common_files().contains(&named) {
-            true if self.traffics.iter().any(is_capture) => capture::MOST_BYTES,
+            true if self.traffics.iter().any(is_capture) => MOST_CAPTURE_BYTES,
             true => fwdlab_routes::MOST_BYTES,
             false => MOST_OF_DEVICE,
         }

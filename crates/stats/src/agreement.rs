@@ -9,9 +9,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::LEAST_NAMED;
 use crate::distribution::normal_quantile;
 use crate::signed_rank;
+
+/// Fewest blocks, and fewest runs of either side without blocks, that name a winner.
+pub const LEAST_NAMED: usize = 4;
 
 /// Log ratios below it are written as 0.00 %.
 const SAME: f64 = 5e-5;

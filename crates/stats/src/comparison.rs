@@ -3,12 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agreement::Agreement;
+pub use crate::agreement::LEAST_NAMED;
 use crate::effect::Effect;
 use crate::multiple::{Correction, Kind};
 use crate::rare::Rare;
-
-/// Fewest blocks, and fewest runs of either side without blocks, that name a winner.
-pub const LEAST_NAMED: usize = 4;
 
 /// Whether more or less of a metric is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

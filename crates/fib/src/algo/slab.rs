@@ -6,12 +6,15 @@
 //! second half): sizes of a routing table's records hardly move, and a table whose memory is full is
 //! built anew.
 
+mod fresh;
 mod tight;
 
 use std::collections::VecDeque;
 
 use crate::epoch::{Grace, Stamp};
 
+use fresh::Fresh;
+pub(crate) use fresh::{Full, Offset};
 use tight::Tight;
 
 /// Number of block sizes: 1 word to 2^20 words.
@@ -20,9 +23,6 @@ const CLASSES: usize = 21;
 /// threads of the process.
 const SEVERAL_BLOCKS: usize = 64;
 const SEVERAL_WORDS: usize = 1024;
-
-/// Offset of a block in words.
-pub(crate) type Offset = u32;
 
 /// The allocation side of a region.
 #[derive(Debug)]
@@ -43,28 +43,6 @@ enum Free {
     /// By the logarithm of their words.
     Powers(Box<[Vec<Offset>; CLASSES]>),
     Tight(Tight),
-}
-
-/// Words that were never part of a block.
-#[derive(Debug)]
-struct Fresh {
-    limit: usize,
-    end: usize,
-}
-
-/// The region is full.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Full;
-
-impl Fresh {
-    fn take(&mut self, words: usize, alignment: usize) -> Result<Offset, Full> {
-        let offset = self.end.next_multiple_of(alignment);
-        if words > self.limit || offset > self.limit - words {
-            return Err(Full);
-        }
-        self.end = offset + words;
-        Ok(offset as Offset)
-    }
 }
 
 impl Slab {

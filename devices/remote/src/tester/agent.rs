@@ -11,7 +11,7 @@ use fwdlab_agent::order::{
     TrafficOrder,
 };
 use fwdlab_agent::task::{Captured, TaskTraffic};
-use fwdlab_counters::{Readings, aligned};
+use fwdlab_counters::{HostCounts, aligned};
 use fwdlab_results::{CONSOLE_LINES, FailureKind, Interval, StampFigures};
 
 use super::captures::Captures;
@@ -151,7 +151,7 @@ impl Generator for Agents {
         let sent = self.tester.done(long, is_stopped)?;
         receiver.order(&Order::Stop)?;
         let received = receiver.done(PROMPT, is_stopped)?;
-        let of = |report: &Report, agent: &Agent, rx: bool| Readings {
+        let of = |report: &Report, agent: &Agent, rx: bool| HostCounts {
             began_ns: i128::from(report.began_ns) - agent.offset_ns,
             intervals: report
                 .intervals

@@ -13,7 +13,7 @@
 
 use std::time::Duration;
 
-use fwdlab_counters::{Readings, aligned};
+use fwdlab_counters::{HostCounts, aligned};
 use serde::Deserialize;
 
 use super::process::{Log, Process, failed};
@@ -163,10 +163,10 @@ impl Said {
     }
 
     /// Frames by interval, with when the first began; nothing when it does not say.
-    fn series(&self, frames: &[u64]) -> Option<Readings> {
+    fn series(&self, frames: &[u64]) -> Option<HostCounts> {
         let began_ns = i128::from(self.intervals.first()?.start_ns?);
         let lengths = self.intervals.iter().map(|counted| (counted.ms * 1e6) as u64);
-        Some(Readings { began_ns, intervals: lengths.zip(frames.iter().copied()).collect() })
+        Some(HostCounts { began_ns, intervals: lengths.zip(frames.iter().copied()).collect() })
     }
 }
 
@@ -194,7 +194,7 @@ fn both(sent: &Said, role: &'static str, received: &Said) -> Result<Counts> {
     let tx: Option<Vec<u64>> = sent.intervals.iter().map(|counted| counted.tx).collect();
     let sender = match tx.filter(|tx| !tx.is_empty()) {
         Some(tx) => sent.series(&tx).ok_or_else(untold)?,
-        None => Readings::default(),
+        None => HostCounts::default(),
     };
     let intervals = aligned(&sender, &received.series(&rx).ok_or_else(untold)?);
     Ok(Counts {

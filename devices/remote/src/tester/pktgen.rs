@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fwdlab_counters::{Readings, aligned};
+use fwdlab_counters::{HostCounts, aligned};
 use fwdlab_experiment::Endpoint;
 use fwdlab_netbenches::pktgen::PktgenLog;
 
@@ -103,7 +103,7 @@ fn frames(log: &PktgenLog) -> u64 {
 }
 
 /// Readings say when they ended, in µs modulo 1000 s.
-fn series(log: &PktgenLog) -> Readings {
+fn series(log: &PktgenLog) -> HostCounts {
     let length = |reading: &fwdlab_netbenches::pktgen::Reading| match reading.length_us {
         0 => 1_000_000,
         us => us,
@@ -114,7 +114,7 @@ fn series(log: &PktgenLog) -> Readings {
         let frames = if reading.packets > 0 { reading.packets } else { reading.pps };
         (length(reading) * 1_000, frames)
     });
-    Readings { began_ns: began.unwrap_or(0) * 1_000, intervals: intervals.collect() }
+    HostCounts { began_ns: began.unwrap_or(0) * 1_000, intervals: intervals.collect() }
 }
 
 /// The argument lists of receiver and sender.

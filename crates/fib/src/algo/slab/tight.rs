@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fresh, Full, Offset};
+use super::fresh::{Fresh, Full, Offset};
 
 /// Words of a cache line.
 const LINE: usize = 8;
