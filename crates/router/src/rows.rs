@@ -80,7 +80,9 @@ impl<A: Address> Row<A> {
         fates: &mut [u8],
         write: impl Write,
     ) -> usize {
-        let ids = &self.nexthops[..self.len];
+        // The compiler knows what a minimum is below, and tests no index in the loops.
+        let len = self.len.min(CHUNK);
+        let ids = &self.nexthops[..len];
         let first = ids.first().copied().unwrap_or(NexthopId::NONE);
         let is_one_hop = ids.iter().fold(0, |differences, id| differences | (id.0 ^ first.0)) == 0;
         if is_one_hop {
@@ -92,36 +94,36 @@ impl<A: Address> Row<A> {
             }
             self.hops = [hop; CHUNK];
         } else {
-            for (at, &id) in ids.iter().enumerate() {
+            for at in 0..len {
                 // A lookup in a large table has pushed some of the frames out of L1 again.
                 chunk[at].prefetch_write();
-                self.hops[at % CHUNK] = way.adjacencies.of(id);
+                self.hops[at] = way.adjacencies.of(self.nexthops[at]);
             }
         }
-        let hops = &self.hops[..self.len];
-        let port = hops.first().map_or(0, |hop| hop.port());
+        let port = if len > 0 { self.hops[0].port() } else { 0 };
         // A copy, so that the compiler knows that writing frames does not change it.
         let output = way.ports[usize::from(port)];
         let longest = u64::from(output.fast_mtu());
         let (mut bad, mut others) = (0, 0);
         let checked = &self.checked;
-        for (at, hop) in hops.iter().enumerate() {
-            bad |= checked.bad[at % CHUNK];
-            let is_long = u64::from(checked.total[at % CHUNK] > longest);
-            others |= hop.is_not_forward_by(port) | is_long;
+        for at in 0..len {
+            bad |= checked.bad[at];
+            let is_long = u64::from(checked.total[at] > longest);
+            others |= self.hops[at].is_not_forward_by(port) | is_long;
         }
         if bad | others != 0 {
             return self.rewrite_each(way, chunk, fates, write);
         }
-        if chunk.len() == self.len {
-            for (at, &hop) in hops.iter().enumerate() {
-                write(checked, at, &mut chunk[at], macs(hop, &output));
+        if chunk.len() == len {
+            let chunk = &mut chunk[..len];
+            for at in 0..len {
+                write(checked, at, &mut chunk[at], macs(self.hops[at], &output));
             }
             fates.fill(port);
         } else {
-            for (at, &hop) in hops.iter().enumerate() {
+            for at in 0..len {
                 let place = usize::from(self.places[at]);
-                write(checked, at, &mut chunk[place], macs(hop, &output));
+                write(checked, at, &mut chunk[place], macs(self.hops[at], &output));
                 fates[place] = port;
             }
         }
@@ -146,15 +148,17 @@ impl<A: Address> Row<A> {
         let output = way.ports[usize::from(hop.port())];
         let longest = u64::from(output.fast_mtu());
         let (checked, mut bad) = (&self.checked, hop.is_not_forward_by(hop.port()));
-        for at in 0..chunk.len().min(CHUNK) {
+        let len = chunk.len().min(CHUNK);
+        let chunk = &mut chunk[..len];
+        for at in 0..len {
             bad |= checked.bad[at] | u64::from(checked.total[at] > longest);
         }
         if bad != 0 {
             return false;
         }
         let macs = macs(hop, &output);
-        for (at, frame) in chunk.iter_mut().enumerate() {
-            write(checked, at, frame, macs);
+        for at in 0..len {
+            write(checked, at, &mut chunk[at], macs);
         }
         true
     }

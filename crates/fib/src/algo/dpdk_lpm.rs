@@ -292,9 +292,7 @@ impl<F: Family> Kernel for Batch<'_, F> {
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
         tables.batch::<C>(addrs, answers);
-        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
-            *answer = NexthopId(tables.find(addr));
-        }
+        lanes::fill(rest, rest_answers, |addr| NexthopId(tables.find(addr)));
     }
 }
 

@@ -141,18 +141,17 @@ impl Kernel for Batch<'_, u32> {
         let Self(table, addrs, answers) = self;
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
-        for (addrs, answers) in addrs.iter().zip(answers) {
+        for i in 0..addrs.len().min(answers.len()) {
+            let addrs = &addrs[i];
             let mut found = [table.first.0; LANES];
             for &(start, nexthop) in &table.rest {
                 for lane in 0..LANES {
                     found[lane] = if addrs[lane] >= start { nexthop.0 } else { found[lane] };
                 }
             }
-            *answers = lanes::map(&found, NexthopId);
+            answers[i] = lanes::map(&found, NexthopId);
         }
-        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
-            *answer = table.find(addr);
-        }
+        lanes::fill(rest, rest_answers, |addr| table.find(addr));
     }
 }
 
@@ -164,7 +163,8 @@ impl Kernel for Batch<'_, u128> {
         let Self(table, addrs, answers) = self;
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
-        for (addrs, answers) in addrs.iter().zip(answers) {
+        for i in 0..addrs.len().min(answers.len()) {
+            let addrs = &addrs[i];
             let high = lanes::map(addrs, |addr| addr.split().0);
             let mut found = [u64::from(table.first.0); LANES];
             let mut equal = [0u64; LANES];
@@ -188,11 +188,9 @@ impl Kernel for Batch<'_, u128> {
             if equal.iter().fold(0, |any, equal| any | equal) != 0 {
                 table.compare_whole(addrs, &mut found);
             }
-            *answers = lanes::map(&found, |nexthop| NexthopId(nexthop as u32));
+            answers[i] = lanes::map(&found, |nexthop| NexthopId(nexthop as u32));
         }
-        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
-            *answer = table.find(addr);
-        }
+        lanes::fill(rest, rest_answers, |addr| table.find(addr));
     }
 }
 

@@ -39,3 +39,11 @@ pub(crate) fn groups<'a, A, B, const N: usize>(
     let (answers, rest_answers) = answers[..count].as_chunks_mut::<N>();
     Groups { addrs, answers, rest, rest_answers }
 }
+
+/// An answer for each address, as `each` finds it; not by `zip`, for the reason of [`map`].
+#[inline(always)]
+pub(crate) fn fill<A: Copy, B>(addrs: &[A], answers: &mut [B], mut each: impl FnMut(A) -> B) {
+    for i in 0..addrs.len().min(answers.len()) {
+        answers[i] = each(addrs[i]);
+    }
+}

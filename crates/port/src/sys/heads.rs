@@ -160,8 +160,9 @@ impl Heads {
                     unsafe { _mm256_storeu_si256(place.cast(), column) };
                 }
             }
-            for (lane, frame) in frames.iter().enumerate() {
-                self.columns[LENGTHS][at + lane] = frame.len() as u64;
+            if let Some(lengths) = self.columns[LENGTHS][at..].first_chunk_mut::<FOUR>() {
+                let [a, b, c, d] = frames;
+                *lengths = [a.len() as u64, b.len() as u64, c.len() as u64, d.len() as u64];
             }
         }
         self.load_plain(rest, groups.len() * FOUR);

@@ -74,9 +74,7 @@ impl Kernel for Batch<'_> {
         for (addrs, answers) in addrs.iter().zip(answers) {
             stage::stage::<C>(reader, addrs, answers);
         }
-        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
-            *answer = NexthopId(reader.lookup::<C>(addr));
-        }
+        lanes::fill(rest, rest_answers, |addr| NexthopId(reader.lookup::<C>(addr)));
     }
 }
 

@@ -244,9 +244,7 @@ impl<W: Width> Kernel for Batch<'_, W> {
             None => 0,
         };
         batch::<W, C>(tables, &addrs[done..], &mut answers[done..]);
-        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
-            *answer = tables.lookup_cell(addr);
-        }
+        lanes::fill(rest, rest_answers, |addr| tables.lookup_cell(addr));
     }
 }
 

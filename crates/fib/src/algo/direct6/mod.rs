@@ -97,9 +97,7 @@ impl<const WIDE: bool> Kernel for Batch<'_, WIDE> {
         } else {
             reader.stages::<C, false>(addrs, answers);
         }
-        for (answer, &addr) in rest_answers.iter_mut().zip(rest) {
-            *answer = NexthopId(reader.lookup::<C>(addr));
-        }
+        lanes::fill(rest, rest_answers, |addr| NexthopId(reader.lookup::<C>(addr)));
     }
 }
 
