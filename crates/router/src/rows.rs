@@ -94,10 +94,11 @@ impl<A: Address> Row<A> {
             }
             self.hops = [hop; CHUNK];
         } else {
+            let hops = &mut self.hops;
             for at in 0..len {
                 // A lookup in a large table has pushed some of the frames out of L1 again.
                 chunk[at].prefetch_write();
-                self.hops[at] = way.adjacencies.of(self.nexthops[at]);
+                hops[at] = way.adjacencies.of(self.nexthops[at]);
             }
         }
         let port = if len > 0 { self.hops[0].port() } else { 0 };
@@ -115,9 +116,9 @@ impl<A: Address> Row<A> {
             return self.rewrite_each(way, chunk, fates, write);
         }
         if chunk.len() == len {
-            let chunk = &mut chunk[..len];
+            let (chunk, hops) = (&mut chunk[..len], &self.hops);
             for at in 0..len {
-                write(checked, at, &mut chunk[at], macs(self.hops[at], &output));
+                write(checked, at, &mut chunk[at], macs(hops[at], &output));
             }
             fates.fill(port);
         } else {
@@ -149,14 +150,14 @@ impl<A: Address> Row<A> {
         let longest = u64::from(output.fast_mtu());
         let (checked, mut bad) = (&self.checked, hop.is_not_forward_by(hop.port()));
         let len = chunk.len().min(CHUNK);
-        let chunk = &mut chunk[..len];
         for at in 0..len {
             bad |= checked.bad[at] | u64::from(checked.total[at] > longest);
         }
         if bad != 0 {
             return false;
         }
-        let macs = macs(hop, &output);
+        let (macs, chunk) = (macs(hop, &output), &mut chunk[..len]);
+        #[expect(clippy::needless_range_loop, reason = "an iterator takes three instructions more")]
         for at in 0..len {
             write(checked, at, &mut chunk[at], macs);
         }
