@@ -108,6 +108,11 @@ impl Experiment {
                 opened.map_err(ResultsError::io("read", &file))?;
             }
             self.check_kept(&named.to_string_lossy(), &recorded)?;
+            let is_table =
+                matches!(&self.routes.source, Some(RouteSource::File(table)) if table == named);
+            if is_there && is_table {
+                fwdlab_routes::check_beginning(&file)?;
+            }
             if is_there {
                 let sum = digest(&file).map_err(ResultsError::io("read", &file))?;
                 noted.insert(named.to_string_lossy().into_owned(), sum);
