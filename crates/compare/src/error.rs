@@ -72,6 +72,14 @@ pub enum CompareError {
         /// Their names.
         known: Vec<String>,
     },
+    /// Two columns have one name.
+    #[error("{path} has two columns `{name}`; give each variant a name of its own")]
+    Twice {
+        /// The source.
+        path: PathBuf,
+        /// The name.
+        name: String,
+    },
     /// A source that is to be a campaign is none.
     #[error(
         "{path}: no results directory of a campaign in blocks, which before and after a change are compared by"

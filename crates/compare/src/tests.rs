@@ -229,6 +229,85 @@ fn a_block_of_a_wide_table_without_a_figure_counts_as_failed() {
     assert!(error.contains("line 3") && error.contains("block 1"), "{error}");
 }
 
+/// Spreadsheets put a mark of byte order in front of a table, so that "block" was another name: its numbers were
+/// compared with the figures.
+#[test]
+fn a_table_as_spreadsheets_write_it_is_the_same_table() {
+    let dir = directory();
+    let plain = drifting("block,old,new");
+    let sentence = |name: &str, text: &str| {
+        let result = compared(&options(&[&write(&dir, name, text)]));
+        assert_eq!(result.groups[0].judgements.len(), 1, "{name}");
+        result.groups[0].judgements[0].sentence.clone()
+    };
+    let wanted = sentence("plain.csv", &plain);
+    assert!(wanted.contains("faster"), "{wanted}");
+    for (name, text) in [
+        ("mark.csv", format!("\u{feff}{plain}")),
+        ("lines.csv", format!("\u{feff}{}", plain.replace('\n', "\r\n"))),
+        ("returns.csv", plain.replace('\n', "\r")),
+        ("semicolons.csv", plain.replace(',', ";")),
+        ("semicolons", plain.replace(',', ";")),
+        ("tabs.tsv", plain.replace(',', "\t")),
+        ("tabs", plain.replace(',', "\t")),
+        ("rounds.csv", plain.replace("block,", "round,block,").replace('\n', "\n1,")),
+    ] {
+        let text = text.trim_end_matches("\n1,");
+        assert_eq!(sentence(name, text), wanted, "{name}");
+    }
+    let path = dir.path().join("wide.csv");
+    let utf16: Vec<u8> =
+        format!("\u{feff}{plain}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(&path, utf16).unwrap();
+    let error = compare(&options(&[&path]), &mut std::io::empty()).unwrap_err().to_string();
+    assert!(error.contains("UTF-16") && error.contains("iconv"), "{error}");
+}
+
+/// A column with one cell that is no number was left out: another variant was the baseline, or another column the
+/// figure.
+#[test]
+fn a_cell_that_is_no_number_leaves_out_no_variant() {
+    let dir = directory();
+    let fault = |text: &str| {
+        let path = write(&dir, "cells.csv", text);
+        compare(&options(&[&path]), &mut std::io::empty()).unwrap_err().to_string()
+    };
+    for (rows, line) in [
+        ("old,new,other\n10,20,30\n11,n/a,31\n12,22,32\n", "line 3: \"n/a\""),
+        ("block,old,new,other\n1,10,20,30\n2,-,21,31\n3,12,22,32\n", "line 3: \"-\""),
+        ("variant,rate,heat\na,10,40\na,11,40\nb,12,41\nb,n/a,41\n", "line 5: \"n/a\""),
+    ] {
+        let error = fault(rows);
+        assert!(error.contains(line) && error.contains("leave the cell empty"), "{error}");
+    }
+    for rows in [
+        "old,new,other\n10,\"1,020\",30\n11,\"1,021\",31\n",
+        "block;old;new\n1;10,5;11,5\n2;10,6;11,7\n",
+        "old;new\n1\u{202f}000;1 020\n",
+    ] {
+        let error = fault(rows);
+        assert!(error.contains("line 2:") && error.contains("marks of thousands"), "{error}");
+    }
+    // What is no column of figures is no variant, nor a fault.
+    let path = write(
+        &dir,
+        "text.csv",
+        "day,host,old,new\n2026-11-01,10.0.0.1,10,20\n2026-11-02,10.0.0.1,11,21\n",
+    );
+    assert_eq!(compared(&options(&[&path])).groups[0].series.len(), 2);
+    let error = fault("old,old\n10,20\n11,21\n");
+    assert!(error.contains("two columns `old`"), "{error}");
+    for (block, shown) in [("mon", "\"mon\""), ("", "\"\"")] {
+        let error = fault(&format!("block,old,new\n1,10,20\n{block},11,21\n"));
+        assert!(
+            error.contains(shown)
+                && error.contains("line 3")
+                && error.contains("number the blocks"),
+            "{error}"
+        );
+    }
+}
+
 /// Runs of one number need not have been beside each other.
 #[test]
 fn numbers_of_runs_are_neither_a_variant_nor_blocks() {

@@ -107,6 +107,11 @@ impl Experiment {
                 let opened = input::found(&file, self.most_bytes(named));
                 opened.map_err(ResultsError::io("read", &file))?;
             }
+            let is_table =
+                matches!(&self.routes.source, Some(RouteSource::File(table)) if table == named);
+            if is_there && is_table {
+                fwdlab_routes::check_beginning(&file)?;
+            }
             self.check_kept(&named.to_string_lossy(), &recorded)?;
             if is_there {
                 let sum = digest(&file).map_err(ResultsError::io("read", &file))?;

@@ -489,7 +489,20 @@ pub(super) fn parse_route(text: &str) -> Result<(Route, Option<u16>), Complaint>
             "change the gateway or the prefix",
         ));
     }
+    if !is_host(gateway) {
+        return Err(Complaint::new(
+            format!("{gateway} is the address of no other host"),
+            "the address of a router beside the device",
+            "name a unicast address, such as 198.19.0.203 or 2001:2:0:8000::203",
+        ));
+    }
     Ok((Route { prefix, gateway, port: port.unwrap_or(1) }, port))
+}
+
+/// Whether an address may be that of another host: no kernel takes a gateway that is many, all, none, or itself.
+fn is_host(address: IpAddr) -> bool {
+    let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
+    !(address.is_multicast() || address.is_loopback() || address.is_unspecified() || is_broadcast)
 }
 
 pub(super) fn prefix_complaint(text: &str, why: NotAPrefix) -> Complaint {

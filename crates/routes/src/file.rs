@@ -21,6 +21,9 @@ pub const MOST_BYTES: u64 = 8 << 30;
 /// Bytes that are looked at to find the form of a file.
 const HEAD_BYTES: usize = 64 * 1_024;
 
+/// The first bytes of gzip.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
 /// Reads the routing table in the file at `path`.
 ///
 /// # Errors
@@ -38,6 +41,21 @@ pub fn read(path: &Path) -> Result<RouteTable> {
 pub fn read_found(path: &Path) -> Result<RouteTable> {
     let file = input::found(path, MOST_BYTES).map_err(RoutesError::io("open", path))?;
     read_from(path, BufReader::new(file))
+}
+
+/// Looks at the beginning of a file that another file names, before all of it is hashed: a hole of gigabytes holds no
+/// table, and says so in its first lines.
+///
+/// # Errors
+/// As [`read`], of the whole lines of its first 64 KiB, unless they are packed or an MRT dump.
+pub fn check_beginning(path: &Path) -> Result<()> {
+    let mut file = input::found(path, MOST_BYTES).map_err(RoutesError::io("open", path))?;
+    let head = read_head(&mut file).map_err(RoutesError::io("read", path))?;
+    if head.len() < HEAD_BYTES || head.starts_with(GZIP) || mrt::is_mrt(&head) {
+        return Ok(());
+    }
+    let whole = head.iter().rposition(|byte| *byte == b'\n').map_or(head.len(), |end| end + 1);
+    read_lines(path, &mut &head[..whole], &mut Gathering::default())
 }
 
 /// Reads the routing table in `bytes`; `path` is for messages.
@@ -76,8 +94,7 @@ pub(super) fn unpacked<'s>(
     path: &Path,
     mut source: impl BufRead + 's,
 ) -> Result<Box<dyn BufRead + 's>> {
-    let is_gzip =
-        source.fill_buf().map_err(RoutesError::io("read", path))?.starts_with(&[0x1f, 0x8b]);
+    let is_gzip = source.fill_buf().map_err(RoutesError::io("read", path))?.starts_with(GZIP);
     Ok(match is_gzip {
         true => Box::new(BufReader::with_capacity(HEAD_BYTES, MultiGzDecoder::new(source))),
         false => Box::new(BufReader::with_capacity(HEAD_BYTES, source)),

@@ -28,7 +28,7 @@ mod tests;
 use std::net::IpAddr;
 
 pub use error::RoutesError;
-pub use file::{MOST_BYTES, read, read_bytes, read_found, read_order};
+pub use file::{MOST_BYTES, check_beginning, read, read_bytes, read_found, read_order};
 pub use prefix::{NotAPrefix, Prefix, number};
 pub use updates::{RouteUpdate, read_updates, read_updates_bytes};
 

@@ -62,6 +62,30 @@ fn a_wrong_line_is_named_with_its_number() {
     assert!(message("198.51.100.0/24 soon\n").starts_with("routes:1: \"soon\" is no gateway"));
 }
 
+/// A hole of gigabytes was hashed to its end before its first line was read.
+#[test]
+fn the_beginning_of_a_file_tells_that_it_is_no_table() {
+    let dir = std::env::temp_dir().join(format!("fwdlab-beginning-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let told = |name: &str, text: &[u8], length: u64| {
+        let path = dir.join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::File::options().append(true).open(&path).unwrap().set_len(length).unwrap();
+        check_beginning(&path).map_err(|error| error.to_string())
+    };
+    let hole = told("hole", b"", 4 << 30).unwrap_err();
+    assert!(hole.contains("hole:1: the line is longer than"), "{hole}");
+    let line = "10.0.0.0/8 192.0.2.1\n";
+    let whole = line.repeat(10_000);
+    let late = told("late", format!("{line}{line}x\n{whole}").as_bytes(), 100_000).unwrap_err();
+    assert!(late.contains("late:3:"), "{late}");
+    // A line that the end of what was looked at cuts in two is none.
+    assert_eq!(told("table", whole.as_bytes(), whole.len() as u64), Ok(()));
+    let packed = [&[0x1f, 0x8b][..], &[0; 100_000]].concat();
+    assert_eq!(told("packed", &packed, packed.len() as u64), Ok(()));
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
 #[test]
 fn a_file_without_routes_is_refused() {
     for text in ["", "\n\n", "# nothing\n", "224.0.0.0/4\n"] {

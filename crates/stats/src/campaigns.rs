@@ -247,6 +247,7 @@ fn comparison(
         correction: None,
         rare: None,
         agreement: None,
+        rounding: allowance,
     })
 }
 

@@ -344,6 +344,16 @@ pub struct Comparison {
     /// How far blocks agree, where their ratios take few values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<Agreement>,
+    /// How far the rounding of the figures may have moved the log difference for good: more of them do not make the
+    /// intervals narrower than that on either side. 0 where they show none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub rounding: f64,
+}
+
+/// Whether there is no rounding to tell of.
+#[allow(clippy::trivially_copy_pass_by_ref)] // what serde hands over
+fn is_none(rounding: &f64) -> bool {
+    *rounding == 0.0
 }
 
 impl Comparison {

@@ -172,7 +172,13 @@ fn dunnett_alone(gains: &[Vec<f64>], residuals: &Residuals, terms: Terms) -> Vec
                 plain.with(Effect::from_ln(mean)).widened(allowance)
             });
             let by_t = paired::T::of(gains, terms).comparison(terms, intervals);
-            Comparison { method: Method::Dunnett, p, sd_of_difference: sd, ..by_t }
+            Comparison {
+                method: Method::Dunnett,
+                p,
+                sd_of_difference: sd,
+                rounding: allowance,
+                ..by_t
+            }
         })
         .collect()
 }

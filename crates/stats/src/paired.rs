@@ -231,6 +231,7 @@ impl T {
             correction: None,
             rare: None,
             agreement: None,
+            rounding: self.allowance,
         }
     }
 }

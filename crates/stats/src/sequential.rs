@@ -331,6 +331,7 @@ pub fn compare(blocks: &[Block], direction: Direction, rule: &Rule) -> Result<Co
             .then_some(Correction { kind: Kind::Bonferroni, among: rule.comparisons }),
         rare: None,
         agreement: None,
+        rounding: rounding.allowance,
     });
     let rare = paired::rare(blocks, direction, rule.alpha_of_rare_runs());
     Ok(paired::with_runs(comparison, &gains, rare))

@@ -212,6 +212,7 @@ impl Sides {
             correction,
             rare: Some(Rare::of_runs(b, v, confidence.alpha())),
             agreement: None,
+            rounding: allowance,
         };
         let is_unnamed = b.len().min(v.len()) < LEAST_NAMED;
         let comparison =

@@ -217,8 +217,13 @@ fn agreeing(comparison: &Comparison, variant: &str) -> String {
 fn more(blocks: u32, comparison: &Comparison) -> String {
     let unit = |count| comparison.method.unit(count);
     let agreement = comparison.agreement.filter(|_| blocks > MOST_FORECAST);
+    // What half a step of the figures may hide, it hides from any number of them.
+    let is_hidden = comparison.rounding > 0.0 && comparison.mean.ln().abs() <= comparison.rounding;
     match blocks {
         1 => format!("about 1 more {} needed", unit(1)),
+        more if more > MOST_FORECAST && is_hidden => {
+            format!("more {} would not decide it: the figures are too coarse", unit(more))
+        }
         // It is no matter of their number.
         more if agreement.is_some() => match agreement.is_some_and(|own| own.is_complete()) {
             true => format!("more {} would not decide it: the figures are too coarse", unit(more)),
@@ -251,21 +256,28 @@ fn forecast(comparison: &Comparison, margin: f64) -> u32 {
     let effect = comparison.mean.ln();
     let have = comparison.n.baseline.min(comparison.n.variant) as f64;
     let power = normal_quantile(0.80);
-    // the difference, at the size seen so far or at the margin, whichever is larger
-    let size = effect.abs().max(margin) / margin;
-    let difference = ((normal_quantile(0.975) + power) * relative / size).powi(2) + 1.92;
+    // two or three that agree need not be rounded
+    let is_few = have < LEAST_NAMED as f64;
+    let rounding = if is_few { 0.0 } else { comparison.rounding };
+    // the difference, at the size seen so far or at the margin, whichever is larger, less what rounding may have made
+    // of it for good
+    let size = (effect.abs().max(margin) - rounding) / margin;
+    let difference = match size > 0.0 {
+        true => ((normal_quantile(0.975) + power) * relative / size).powi(2) + 1.92,
+        false => f64::INFINITY,
+    };
     // what t finds in ratios that take few values, ranks may never find
     let difference =
         comparison.agreement.map_or(difference, |own| own.blocks_for_difference().max(difference));
     // equivalence, if the truth is where the estimate is
-    let room = 1.0 - effect.abs() / margin;
+    let room = 1.0 - (effect.abs() + rounding) / margin;
     let equivalence = if room > 0.0 {
         ((normal_quantile(0.95) + power) * relative / room).powi(2) + 1.35
     } else {
         f64::INFINITY
     };
     // figures that are the same in all of them are known no better by more of them
-    let is_coarse = have >= LEAST_NAMED as f64
+    let is_coarse = !is_few
         && comparison.agreement.is_some_and(|own| own.is_complete())
         && !comparison.interval90.is_within(margin);
     if is_coarse {

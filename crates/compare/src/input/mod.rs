@@ -1,10 +1,12 @@
 //! Sources to series.
 
+mod csv;
 mod go_bench;
 mod json;
 mod plain;
 mod table;
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
@@ -57,15 +59,34 @@ fn read_text(
     } else {
         guard::named_bytes(path, MOST_BYTES).map_err(failed)?
     };
-    let text = String::from_utf8_lossy(&bytes);
+    let text = decoded(path, &bytes)?;
     let start = text.trim_start();
     if start.starts_with('{') || start.starts_with('[') {
         json::read(path, &text, options)
     } else if go_bench::is_go_bench(&text) {
         go_bench::read(path, &text, options)
-    } else if table::is_table(path, &text) {
-        table::read_csv(path, &text, options)
+    } else if csv::is_table(path, &text) {
+        csv::read(path, &text, options)
     } else {
         plain::read(path, &text, options).map(|series| vec![series])
     }
+}
+
+/// The text of a file, without the mark of byte order that spreadsheets put in front of it, by which the first name
+/// of a head would be another one; lines that end with a carriage return alone are lines.
+fn decoded<'b>(path: &Path, bytes: &'b [u8]) -> Result<Cow<'b, str>, CompareError> {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return Err(CompareError::Line {
+            path: path.to_owned(),
+            line: 1,
+            got: "UTF-16".to_owned(),
+            wanted: "text in UTF-8",
+            remedy: "save it as CSV in UTF-8, or convert it: iconv -f UTF-16 -t UTF-8",
+        });
+    }
+    let text = String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
+    Ok(match text.contains('\r') && !text.contains('\n') {
+        true => text.replace('\r', "\n").into(),
+        false => text,
+    })
 }

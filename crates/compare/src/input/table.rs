@@ -1,4 +1,5 @@
-//! Tables with a head: CSV, and JSON arrays of records.
+//! Tables with a head: CSV, and JSON arrays of records. Every column of figures is read, or refused with its line:
+//! one that was left out for a single cell would leave out a variant.
 //!
 //! A column called `variant` splits the rows into series (with `block` they are blocks, with
 //! `traffic` they are groups); without one every column of numbers is a series of its own, or the
@@ -18,94 +19,6 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<(usize, Vec<String>)>,
 }
 
-/// Whether a file looks like CSV: by its name, or a comma in its first line.
-pub(crate) fn is_table(path: &Path, text: &str) -> bool {
-    let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
-    path.extension().is_some_and(|extension| extension == "csv")
-        || first.is_some_and(|line| line.contains(','))
-}
-
-/// Reads CSV (RFC 4180) with or without a head.
-pub(crate) fn read_csv(
-    path: &Path,
-    text: &str,
-    options: &Options,
-) -> Result<Vec<Series>, CompareError> {
-    let mut rows: Vec<(usize, Vec<String>)> = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
-        .map(|(index, line)| (index + 1, cells(line)))
-        .collect();
-    let Some((_, first)) = rows.first() else {
-        return Err(CompareError::Empty { path: path.to_owned(), detail: String::new() });
-    };
-    let is_head = first.iter().any(|cell| cell.parse::<f64>().is_err());
-    if options.column.is_none() {
-        no_decimal_commas(path, &rows, is_head)?;
-    }
-    let head =
-        if is_head { rows.remove(0).1 } else { (1..=first.len()).map(|n| n.to_string()).collect() };
-    series(path, &Table { head, rows }, options)
-}
-
-/// Refuses figures with decimal commas, which would fall apart into two columns: pairs of whole
-/// numbers in a table without a head, cells such as `5;2`, and rows with more cells than the head.
-fn no_decimal_commas(
-    path: &Path,
-    rows: &[(usize, Vec<String>)],
-    is_head: bool,
-) -> Result<(), CompareError> {
-    let Some((line, first)) = rows.first() else { return Ok(()) };
-    let wrong = |line: usize, cells: &[String], wanted: &'static str| CompareError::Line {
-        path: path.to_owned(),
-        line,
-        got: cells.join(",").chars().take(40).collect(),
-        wanted,
-        remedy: "write numbers with a decimal point; columns of whole numbers need a head or --column",
-    };
-    let is_whole = |cell: &String| {
-        let digits = cell.trim_start_matches(['-', '+']);
-        !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
-    };
-    let is_pair =
-        |(_, cells): &(usize, Vec<String>)| cells.len() == 2 && cells.iter().all(is_whole);
-    if !is_head && rows.iter().all(is_pair) {
-        return Err(wrong(*line, first, "a number, where a decimal comma makes two"));
-    }
-    let is_torn = |cell: &String| {
-        let mut parts = cell.split([';', ' ', '\t']);
-        cell.contains([';', ' ', '\t']) && parts.all(|part| is_whole(&part.to_owned()))
-    };
-    if first.iter().any(is_torn) {
-        return Err(wrong(*line, first, "numbers between commas"));
-    }
-    let longer = rows.iter().skip(1).find(|(_, cells)| is_head && cells.len() > first.len());
-    match longer {
-        Some((line, cells)) => Err(wrong(*line, cells, "no more cells than the head has")),
-        None => Ok(()),
-    }
-}
-
-/// The cells of a line; a cell in quotes may hold commas and doubled quotes.
-fn cells(line: &str) -> Vec<String> {
-    let (mut cells, mut cell, mut is_quoted) = (Vec::new(), String::new(), false);
-    let mut characters = line.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' if is_quoted && characters.peek() == Some(&'"') => {
-                cell.push('"');
-                characters.next();
-            }
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => cells.push(std::mem::take(&mut cell).trim().to_owned()),
-            _ => cell.push(character),
-        }
-    }
-    cells.push(cell.trim().to_owned());
-    cells
-}
-
 /// Names of a column that says which figures were taken together, and of one that only numbers rows: runs of
 /// one number need not have been beside each other.
 const BLOCK: [&str; 2] = ["block", "round"];
@@ -120,11 +33,12 @@ pub(crate) fn series(
     let find = |name: &str| table.head.iter().position(|head| head.eq_ignore_ascii_case(name));
     let chosen = chosen_column(table, options)?;
     let block = BLOCK.into_iter().find_map(find).filter(|block| chosen != Some(*block));
-    let mut beside: Vec<usize> = NUMBER.into_iter().filter_map(find).chain(block).collect();
+    // A second one of them, as rounds of blocks, is no variant either.
+    let mut beside: Vec<usize> = BLOCK.into_iter().chain(NUMBER).filter_map(find).collect();
     let Some(variant) = find("variant") else {
         let columns = match chosen {
             Some(column) => vec![column],
-            None => numeric_columns(table, &beside),
+            None => distinct(path, table, figures(path, table, &beside)?)?,
         };
         let is_only = columns.len() == 1;
         return columns
@@ -134,22 +48,25 @@ pub(crate) fn series(
     };
     let keys = [Some(variant), block, find("traffic"), find("group")];
     beside.extend(keys.iter().flatten());
-    let numeric = numeric_columns(table, &beside);
-    let value = match (chosen, &numeric[..]) {
-        (Some(column), _) => column,
-        (None, [column]) => *column,
-        (None, []) => {
-            return Err(CompareError::Empty {
-                path: path.to_owned(),
-                detail: " in any column".to_owned(),
-            });
-        }
-        (None, several) => {
-            let known = several.iter().map(|column| table.head[*column].clone()).collect();
-            return Err(CompareError::Ambiguous { path: path.to_owned(), known });
-        }
+    let value = match chosen {
+        Some(column) => column,
+        None => only_figures(path, table, &beside)?,
     };
     by_variant(path, table, (&keys, value), options)
+}
+
+/// The one column of figures beside these.
+fn only_figures(path: &Path, table: &Table, beside: &[usize]) -> Result<usize, CompareError> {
+    match &figures(path, table, beside)?[..] {
+        [column] => Ok(*column),
+        [] => {
+            Err(CompareError::Empty { path: path.to_owned(), detail: " in any column".to_owned() })
+        }
+        several => {
+            let known = several.iter().map(|column| table.head[*column].clone()).collect();
+            Err(CompareError::Ambiguous { path: path.to_owned(), known })
+        }
+    }
 }
 
 fn chosen_column(table: &Table, options: &Options) -> Result<Option<usize>, CompareError> {
@@ -165,19 +82,48 @@ fn chosen_column(table: &Table, options: &Options) -> Result<Option<usize>, Comp
     })
 }
 
-/// Columns in which every cell is a number or empty, and one at least is a number.
-fn numeric_columns(table: &Table, keys: &[usize]) -> Vec<usize> {
-    let is_numeric = |column: &usize| {
+/// Columns of figures beside these: those in which at least half of the cells that are not empty are numbers, or
+/// are written like some. All of them have to be numbers then.
+fn figures(path: &Path, table: &Table, beside: &[usize]) -> Result<Vec<usize>, CompareError> {
+    let mut found = Vec::new();
+    for column in (0..table.head.len()).filter(|column| !beside.contains(column)) {
         let cells = || {
-            table
-                .rows
-                .iter()
-                .filter_map(|(_, row)| row.get(*column))
-                .filter(|cell| !cell.is_empty())
+            let all = table.rows.iter().filter_map(|(line, row)| Some((*line, row.get(column)?)));
+            all.filter(|(_, cell)| !cell.is_empty())
         };
-        cells().next().is_some() && cells().all(|cell| cell.parse::<f64>().is_ok())
-    };
-    (0..table.head.len()).filter(|column| !keys.contains(column)).filter(is_numeric).collect()
+        let is_figure = |cell: &str| cell.parse::<f64>().is_ok() || is_marked(cell);
+        let count = cells().filter(|(_, cell)| is_figure(cell)).count();
+        if count == 0 || 2 * count < cells().count() {
+            continue;
+        }
+        for (line, cell) in cells() {
+            number(path, line, cell)?;
+        }
+        found.push(column);
+    }
+    Ok(found)
+}
+
+/// Whether a cell is a number with a decimal comma or marks of thousands: `1,099.5`, `1 099`, `1.099,5`. Dots alone
+/// make versions and addresses.
+fn is_marked(cell: &str) -> bool {
+    let digits = cell.trim_start_matches(['-', '+']);
+    let is_mark =
+        |c: char| matches!(c, ',' | '.' | ' ' | '_' | '\'' | '\u{2019}' | '\u{a0}' | '\u{202f}');
+    digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.chars().all(|c| c.is_ascii_digit() || is_mark(c))
+        && digits.chars().any(|c| is_mark(c) && c != '.')
+}
+
+/// Refuses two variants of one name: a sentence about them would name neither.
+fn distinct(path: &Path, table: &Table, columns: Vec<usize>) -> Result<Vec<usize>, CompareError> {
+    let mut names = HashSet::new();
+    match columns.iter().find(|column| !names.insert(&table.head[**column])) {
+        Some(twice) => {
+            Err(CompareError::Twice { path: path.to_owned(), name: table.head[*twice].clone() })
+        }
+        None => Ok(columns),
+    }
 }
 
 fn number(path: &Path, line: usize, cell: &str) -> Result<f64, CompareError> {
@@ -186,7 +132,13 @@ fn number(path: &Path, line: usize, cell: &str) -> Result<f64, CompareError> {
         line,
         got: cell.chars().take(40).collect(),
         wanted: "a number",
-        remedy: "choose another column with --column, or leave the cell empty",
+        remedy: match is_marked(cell) {
+            true => "write numbers with a decimal point and without marks of thousands",
+            false => {
+                "leave the cell empty where a trial has no figure, or choose another column with \
+                 --column"
+            }
+        },
     })
 }
 
@@ -292,17 +244,18 @@ fn by_variant(
 
 /// The number of a block: two that are told apart in the file are told apart here.
 fn block_number(path: &Path, line: usize, cell: &str) -> Result<u32, CompareError> {
-    let value = number(path, line, cell)?;
-    if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value) {
-        return Ok(value as u32);
+    let is_block =
+        |value: &f64| value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(value);
+    match cell.parse().ok().filter(is_block) {
+        Some(value) => Ok(value as u32),
+        None => Err(CompareError::Line {
+            path: path.to_owned(),
+            line,
+            got: cell.chars().take(40).collect(),
+            wanted: "the number of a block, a whole one from 0 to 4294967295",
+            remedy: "number the blocks in the order in which they ran",
+        }),
     }
-    Err(CompareError::Line {
-        path: path.to_owned(),
-        line,
-        got: cell.chars().take(40).collect(),
-        wanted: "the number of a block, a whole one from 0 to 4294967295",
-        remedy: "number the blocks in the order in which they ran",
-    })
 }
 
 /// `rate [frames/s]` and `rate (frames/s)` to name and unit.

@@ -286,3 +286,26 @@ fn one_boot_that_counts_otherwise_is_no_matter_of_the_number_of_blocks() {
     let half = (8 + more_blocks as usize).div_ceil(2);
     assert!(more_blocks > 10 && said(&counted(half, half)).0.word() == "slower", "{more_blocks}");
 }
+
+/// "About 1 more block needed" stood beside 10 blocks of 5000 and 6000, beside 11 of them, and beside 100: all are
+/// known to half a thousand, and 5490 and 5510 look like that, too. 300 of them were a proof.
+#[test]
+fn what_rounding_hides_no_number_of_blocks_finds() {
+    for blocks in [4, 10, 11, 100, 400] {
+        let same = vec![Block::new(5_000.0, 6_000.0); blocks];
+        let coarse = paired::compare(&same, Direction::HigherIsBetter).unwrap();
+        let text = sentence(&coarse);
+        assert!(
+            text.ends_with("more blocks would not decide it: the figures are too coarse"),
+            "{text}"
+        );
+        let sides = [vec![5.0; blocks], vec![6.0; blocks]];
+        let runs = crate::unpaired::compare(&sides[0], &sides[1], Direction::HigherIsBetter);
+        let text = sentence(&runs.unwrap().comparison);
+        assert!(text.contains("would not decide it: the figures are too coarse"), "{text}");
+    }
+    // Three steps apart they are told apart.
+    let far = vec![Block::new(5_000.0, 8_000.0); 10];
+    let far = paired::compare(&far, Direction::HigherIsBetter).unwrap();
+    assert!(sentence(&far).contains("is faster"), "{}", sentence(&far));
+}
