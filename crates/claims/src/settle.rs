@@ -97,8 +97,16 @@ fn fault(
         return Some(why);
     }
     if rate_pps.is_none_or(|rate| rate <= 0.0) {
+        // What others take of a processor no longer trial gives back.
+        let helps = match measured.environment.core_share {
+            Some(share) if share < TrialEnvironment::LEAST_CORE_SHARE => format!(
+                "its threads had their cores for {:.0} % of the time: stop what else runs on this machine",
+                share * 100.0
+            ),
+            _ => "make the trial longer".to_owned(),
+        };
         return Some(format!(
-            "{received} frames came back, but none within a counting interval: make the trial longer"
+            "{received} frames came back, but none within a counting interval: {helps}"
         ));
     }
     set.iter().find_map(|(word, wanted)| match measured.proof.get(word) {
@@ -515,7 +523,13 @@ mod tests {
         let measured = Measured { intervals: Vec::new(), ..trial.measured.clone() };
         settle(&mut trial, measured, &BTreeMap::new());
         assert_eq!(trial.status, Status::Failed);
+        let reason = trial.reason.clone().expect("a reason");
+        assert!(reason.contains("none within a counting interval: make the trial"), "{reason}");
+        let mut measured = Measured { intervals: Vec::new(), ..trial.measured.clone() };
+        measured.environment.core_share = Some(0.31);
+        settle(&mut trial, measured, &BTreeMap::new());
         let reason = trial.reason.expect("a reason");
-        assert!(reason.contains("none within a counting interval"), "{reason}");
+        let starved = "its threads had their cores for 31 % of the time: stop what else runs";
+        assert!(reason.contains(starved), "a longer trial was advised: {reason}");
     }
 }

@@ -274,7 +274,7 @@ fn shared_core(kept: &[&Trial]) -> String {
 fn flows(kept: &[&Trial]) -> Badge {
     let is_wrong =
         |t: &&&Trial| t.flows_due().is_some_and(|due| t.measured.flows_seen != Some(due));
-    let wrong = kept.iter().filter(is_wrong).count();
+    let wrong: Vec<_> = kept.iter().filter(is_wrong).collect();
     let mut planned: Vec<u64> = kept.iter().filter_map(|t| t.flows_planned).collect();
     planned.sort_unstable();
     planned.dedup();
@@ -291,8 +291,12 @@ fn flows(kept: &[&Trial]) -> Badge {
         let text = format!("{planned}; {why}");
         return Badge { name: "flows seen", state: State::Warn, text };
     }
-    match wrong {
-        0 => Badge {
+    let one = wrong.first().map(|trial| {
+        let seen = trial.measured.flows_seen.map_or("none counted".to_owned(), units::count);
+        format!("{} in {}", seen, trial.id)
+    });
+    match one {
+        None => Badge {
             name: "flows seen",
             state: State::Good,
             text: match kept.iter().any(|t| t.flows_due().is_none() && t.flows_planned.is_some()) {
@@ -300,11 +304,14 @@ fn flows(kept: &[&Trial]) -> Badge {
                 false => format!("{planned}, all seen in every trial"),
             },
         },
-        n => Badge {
-            name: "flows seen",
-            state: State::Bad,
-            text: format!("{planned}, another number seen in {}", units::plural(n, "trial")),
-        },
+        Some(one) => {
+            let trials = units::plural(wrong.len(), "trial");
+            Badge {
+                name: "flows seen",
+                state: State::Bad,
+                text: format!("{planned}, another number seen in {trials} ({one})"),
+            }
+        }
     }
 }
 

@@ -65,7 +65,10 @@ fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>, is_common: bool) ->
         variant: &verdict.variant,
         word: verdict.word(),
         sentence: words::without_causes(&verdict.sentence, &verdict.verdict, &verdict.findings),
-        basis: basis(verdict, source.claims, is_common).map(|basis| basis + &next_run(verdict)),
+        basis: basis(verdict, source.claims, is_common).map(|basis| match is_invalid {
+            true => basis,
+            false => basis + &next_run(verdict),
+        }),
         elsewhere: verdict.saved.as_ref().and_then(words::elsewhere),
         note: disagreement(verdict, source),
         doubts: doubts.collect(),
@@ -120,11 +123,16 @@ fn basis(verdict: &VerdictClaim, claims: &Claims, is_common: bool) -> Option<Str
         return Some(format!("{rates}{method}{costs}"));
     }
     let costs = costs.unwrap_or_else(|| "no device cost".to_owned());
-    let change = verdict.rate.as_ref().map_or_else(String::new, |c| {
+    // What is not to be compared has no change, and what is not proven no percentage of its own.
+    let (is_valid, is_proven) = match verdict.verdict.word() {
+        "invalid" => (false, false),
+        word => (true, ["faster", "slower"].contains(&word)),
+    };
+    let change = verdict.rate.as_ref().filter(|_| is_valid).map_or_else(String::new, |c| {
         let (low, high) = (c.interval95.low.percent(), c.interval95.high.percent());
         format!(" (change {})", percent_interval(low, high))
     });
-    let time = verdict.cost.as_ref().map_or_else(String::new, |c| {
+    let time = verdict.cost.as_ref().filter(|_| is_proven).map_or_else(String::new, |c| {
         let percent = (1.0 / c.estimate.ratio() - 1.0) * 100.0;
         let what = if verdict.tick.is_nanosecond() { "time" } else { "instructions" };
         format!("; block by block the {what} per frame changed by {}", signed_percent(percent))
