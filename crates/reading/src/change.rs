@@ -248,7 +248,10 @@ fn same_size(facts: &Facts, piece: &Piece) -> Option<Truth> {
         && alike > 0
         && piece.tokens[alike - 1].is("as")
         && piece.text(alike + 1) == "as";
-    if !has_noun || piece.tokens[alike].is_in("large big") && !is_as || facts.widest() > 2 {
+    // of more than two sets that of the one which is named
+    let is_of_one = facts.widest() < 3
+        || piece.scope.roles.as_ref().is_some_and(|own| own.len() == 1 && !own.contains(&0));
+    if !has_noun || piece.tokens[alike].is_in("large big") && !is_as || !is_of_one {
         return None;
     }
     let changes = piece.scope.changes(facts);
@@ -343,8 +346,12 @@ fn answers(piece: &Piece, predicate: Predicate, changes: &[&Change], is_nearly: 
         Predicate::Unproven if is_none => Predicate::Proven,
         other => other,
     };
+    // "no change at all": not even one that would pass for none
+    let is_flat =
+        piece.has_turn(&["at", "all"]) || piece.has("absolutely strictly whatsoever neither");
     let one = |change: &&Change| match counted.is_of(change, is_nearly) {
         Is::Unproven if is_not_all => Is::NotSo,
+        Is::Open if is_flat => Is::NotSo,
         other => other,
     };
     changes.iter().map(one).collect()

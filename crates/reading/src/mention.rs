@@ -379,6 +379,9 @@ fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> 
             || matches!(text(k - 2), "without") && matches!(text(k - 1), "the" | "this" | "any")
     };
     let is_shared = |word: &str| facts.words().shared.contains(&folded(word));
+    if let Some(named) = firewalls(facts, tokens, at) {
+        return Some(named);
+    }
     if let Some(state) = state_of(tokens, at, &is_shared)
         && let Some(named) = named_roles(facts, state)
     {
@@ -405,6 +408,24 @@ fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> 
     }
     let is_told = |_: &BTreeSet<usize>| !facts.is_of_settings() || own.is_in("default used");
     applied(tokens, at, widest).filter(is_told)
+}
+
+/// "Every firewall", "both packet filters": the sets of a block that are some.
+fn firewalls(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> {
+    const FIREWALLS: [&str; 5] = ["ipfw", "pf", "ipf", "nftable", "iptable"];
+    const EACH: &str = "every each all both any either neither no two";
+    let back = |k: usize| at.checked_sub(k).and_then(|at| tokens.get(at));
+    let own = &tokens[at].text;
+    let is_one = own.starts_with("firewall")
+        || own.starts_with("filter") && back(1).is_some_and(|token| token.is("packet"));
+    let is_each = || (1..=4).filter_map(back).any(|token| token.is_in(EACH));
+    if !is_one || !is_each() {
+        return None;
+    }
+    let roles = &facts.words().roles;
+    let own: BTreeSet<usize> =
+        FIREWALLS.iter().filter_map(|name| roles.get(*name)).flatten().copied().collect();
+    (!own.is_empty() && own.len() < facts.widest()).then_some(own)
 }
 
 /// "With the patch", "before": the sets of a page of two by what was done.

@@ -49,6 +49,7 @@ fn is_of_sets(word: &str) -> bool {
         "famil",
         "of",
         "firewall",
+        "filter",
         "scenario",
         "setup",
         "ups",

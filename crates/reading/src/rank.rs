@@ -22,6 +22,8 @@ const MORE: &str = "more faster quicker higher bigger larger greater better stro
     above harder";
 const LESS: &str =
     "less fewer slower lower smaller worse weaker behind lesser milder below shorter";
+/// What is done to the one that loses.
+const STRUCK: &str = "impacted affected slowed harmed penalized penalised degraded touched";
 const BETWEEN: &str = "than versus vs against over compared relative what";
 
 /// One against another.
@@ -203,9 +205,15 @@ fn ranked_at(facts: &Facts, piece: &Piece, pivot: usize, verb: Option<Sign>) -> 
             && !piece.tokens[cue.at].is_in(BELOW)
             && !piece.tokens[cue.at].is_in("wins leads")
     });
-    let is_of_changes =
-        !only_roles && verb.is_none_or(|_| noun.is_some()) && (noun.is_some() || moving.is_some());
-    let sign = noun.or(moving).and_then(|cue| match cue.say {
+    // "less impacted than", "the overhead of pf is twice that of ipfw": what each loses beside the first set
+    let is_hit = piece.text(place + 1).ends_with("ed")
+        && piece.tokens.get(place + 1).is_some_and(|t| t.is_in(STRUCK));
+    let is_of_costs = is_hit || costs(facts, piece, pivot, [&first, &second]);
+    let is_of_changes = is_of_costs
+        || !only_roles
+            && verb.is_none_or(|_| noun.is_some())
+            && (noun.is_some() || moving.is_some());
+    let sign = noun.or(moving).filter(|_| !is_of_costs).and_then(|cue| match cue.say {
         Say::Moves(sign) => Some(sign),
         _ => None,
     });
@@ -214,6 +222,17 @@ fn ranked_at(facts: &Facts, piece: &Piece, pivot: usize, verb: Option<Sign>) -> 
     }
     let is_denied = is_negated(&piece.tokens, place);
     Some(Ranked { first, second, is_above, is_denied, is_of_changes, sign })
+}
+
+/// Whether what two sets of a block cost beside its first one is compared.
+fn costs(facts: &Facts, piece: &Piece, pivot: usize, both: [&Scope; 2]) -> bool {
+    const COSTS: &str = "overhead overheads cost costs price penalty toll impact loss burden";
+    let is_other = |scope: &Scope| {
+        scope.roles.as_ref().is_some_and(|roles| !roles.is_empty() && !roles.contains(&0))
+    };
+    facts.widest() > 2
+        && both.into_iter().all(is_other)
+        && piece.tokens[..pivot].iter().any(|token| token.is_in(COSTS))
 }
 
 /// "13-head beats every release": one set against all others.
