@@ -84,7 +84,10 @@ impl Finding {
         let is_asked = |name: String| self.only.iter().any(|part| name.contains(part.as_str()));
         points.retain(|point| self.only.is_empty() || is_asked(point.series.name()));
         if points.is_empty() && !self.only.is_empty() {
-            bail!("no series is called '{}'; leave --only out to see all", self.only.join("' or '"));
+            bail!(
+                "no series is called '{}'; leave --only out to see all",
+                self.only.join("' or '")
+            );
         }
         Ok(())
     }
@@ -226,12 +229,7 @@ fn say_torn(store: &Store, path: &Path) {
     );
 }
 
-fn acknowledge(
-    id: &str,
-    reason: &str,
-    path: &Path,
-    finding: &Finding,
-) -> anyhow::Result<ExitCode> {
+fn acknowledge(id: &str, reason: &str, path: &Path, finding: &Finding) -> anyhow::Result<ExitCode> {
     if reason.trim().is_empty() {
         bail!("--reason is empty: say why the change is fine");
     }

@@ -347,7 +347,10 @@ mod tests {
         for (from, line) in [(0, 1), (13, 2)] {
             std::fs::write(&path, &open[from..]).unwrap();
             let error = Store::read(&path).unwrap_err().to_string();
-            assert!(error.contains(&format!("line {line}:")) && error.contains("merge=union"), "{error}");
+            assert!(
+                error.contains(&format!("line {line}:")) && error.contains("merge=union"),
+                "{error}"
+            );
         }
     }
 

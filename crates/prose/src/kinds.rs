@@ -94,13 +94,17 @@ impl<'a> Roles<'a> {
         own
     }
 
-    /// Whether a word tells sets apart here and means others there, or all.
+    /// Whether a word tells sets apart here and means others there, or all, or no word tells sets apart in both.
     fn contradict(&self, other: &Self) -> bool {
         let is_other = |(word, roles): (&&str, &BTreeSet<usize>)| {
             other.telling.get(word).is_some_and(|its| its.is_disjoint(roles))
                 || other.shared.contains(word)
         };
-        self.telling.iter().any(is_other)
+        let is_of_others = !self.telling.is_empty()
+            && !other.telling.is_empty()
+            && !self.telling.keys().any(|word| other.telling.contains_key(word));
+        is_of_others
+            || self.telling.iter().any(is_other)
             || other.telling.keys().any(|word| self.shared.contains(word))
     }
 }

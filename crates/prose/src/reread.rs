@@ -73,7 +73,8 @@ impl Known {
                 Judged::Doubtful(data) if said.is_empty() => tell(Severity::Check, data),
                 Judged::Holds => said.doubted(),
                 // where a page has several things, one reader alone is too little to blame by
-                Judged::Open | Judged::Doubtful(_) if self.is_of_several() => said.doubted(),
+                Judged::Open if self.is_of_several() => said.doubted(),
+                Judged::Doubtful(_) if self.kinds.len() > 1 => said.doubted(),
                 _ => said,
             };
             findings.extend(said);

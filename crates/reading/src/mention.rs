@@ -349,6 +349,9 @@ const VARIANT: &str = "patched now new post modified afterwards afterward today 
 const APPLIED: &str = "patch diff change commit review it fix patches changes that this cache option feature \
     setting optimization optimisation knob code revision update rework";
 
+/// Before what a label says that a set is without.
+pub(crate) const ABSENT: &str = "without-";
+
 /// The words and numbers of a label, folded, that may tell it from others.
 pub fn label_words(legend: &str) -> BTreeSet<String> {
     const LIGHT: &str = "with without the a an and or of on in for to pps packets per second forwarded diff bench \
@@ -362,7 +365,15 @@ pub fn label_words(legend: &str) -> BTreeSet<String> {
             && family_word(&token.text).is_none()
             && (token.is_in("on") || !token.is_in(LIGHT))
     });
-    kept.map(|token| folded(&token.text)).collect()
+    let mut words: BTreeSet<String> = kept.map(|token| folded(&token.text)).collect();
+    // "kernel without IPSEC" is not called IPSEC
+    for two in all.windows(2).filter(|two| two[0].is_in("without w/o") && two[1].is_word()) {
+        let word = folded(&two[1].text);
+        if words.remove(&word) {
+            words.insert(format!("{ABSENT}{word}"));
+        }
+    }
+    words
 }
 
 fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> {
@@ -388,6 +399,11 @@ fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> 
         return Some(named);
     }
     if let Some(named) = numbered_roles(facts, tokens, at, &is_shared) {
+        return Some(named);
+    }
+    if let Some(named) = named_roles(facts, &format!("{ABSENT}{}", folded(&own.text)))
+        .filter(|_| own.is_word() && is_absent(0))
+    {
         return Some(named);
     }
     if let Some(named) = named_roles(facts, &own.text).filter(|_| own.is_word()) {

@@ -24,7 +24,7 @@ const LESS: &str =
     "less fewer slower lower smaller worse weaker behind lesser milder below shorter";
 /// What is done to the one that loses.
 const STRUCK: &str = "impacted affected slowed harmed penalized penalised degraded touched";
-const BETWEEN: &str = "than versus vs against over compared relative what";
+const BETWEEN: &str = "than versus vs against over compared comparison relative what";
 
 /// One against another.
 struct Ranked {
@@ -356,7 +356,10 @@ fn of_rates(facts: &Facts, piece: &Piece, ranked: &Ranked, own: Option<&Amount>)
             }
             Unit::Percent => {
                 let percent = (ratio - 1.0) * 100.0;
-                own.fits(percent) || (own.is_of || !is_plus) && own.fits(ratio * 100.0)
+                // "loses more than 40 % compared to": of what moves it is the way
+                let is_level = own.is_of || !is_plus && ranked.sign.is_none();
+                let is_way = ranked.sign.is_none_or(|sign| percent * sign.factor() > 0.0);
+                is_way && own.fits(percent) || is_level && own.fits(ratio * 100.0)
             }
             Unit::Fraction => own.fits(ratio - 1.0) || (own.is_of || !is_plus) && own.fits(ratio),
             Unit::Rate => own.fits(a - b) || own.fits(a) || own.fits(b),
@@ -386,7 +389,12 @@ fn of_changes(
     ranked: &Ranked,
     own: Option<&Amount>,
 ) -> Option<Truth> {
-    let (first, second) = (ranked.first.changes(facts), ranked.second.changes(facts));
+    // what a set costs is what it costs beside the first one
+    let changes = |scope: &Scope| match &scope.roles {
+        Some(roles) if facts.widest() > 2 && !roles.contains(&0) => scope.from_base(facts),
+        _ => scope.changes(facts),
+    };
+    let (first, second) = (changes(&ranked.first), changes(&ranked.second));
     if first.is_empty() || second.is_empty() {
         return None;
     }
@@ -408,7 +416,10 @@ fn of_changes(
         .filter(|cue| matches!(cue.say, Say::Moves(_)) && cue.is_noun)
         .map(|c| c.say)
         .collect::<Vec<_>>();
-    let is_of_sizes = ranked.sign.is_none() || is_mixed.windows(2).any(|two| two[0] != two[1]);
+    // and of a setting that is on or off the penalty of one state is the gain of the other
+    let is_of_sizes = ranked.sign.is_none()
+        || facts.is_of_settings()
+        || is_mixed.windows(2).any(|two| two[0] != two[1]);
     let value = |measure: &dyn Fn(&Change) -> f64, change: &Change| match ranked.sign {
         _ if is_of_sizes => measure(change).abs(),
         Some(sign) => measure(change) * sign.factor(),

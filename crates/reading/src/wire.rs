@@ -13,7 +13,7 @@ const MISSED: f64 = 0.93;
 /// Whether sets reach the rate of the link that the page names.
 pub(crate) fn check(facts: &Facts, piece: &Piece) -> Option<Truth> {
     const REACH: &str = "reach reaches reached reaching hit hits attain attains attained saturate saturates \
-    saturated fill fills filled at achieve achieves achieved";
+    saturated fill fills filled at achieve achieves achieved obtained obtain obtains get gets got";
     const NEARLY: &str = "near nearly close closer almost below under far half without";
     let is_named = piece.has("line-rate linerate wire-speed wirespeed")
         || piece.has_turn(&["line", "rate"])

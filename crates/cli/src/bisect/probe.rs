@@ -246,11 +246,16 @@ mod tests {
     #[test]
     fn two_states_never_share_a_file() {
         let long = |end: &str| "x".repeat(400) + end;
-        let states = ["a/b", "a_b", "a%2fb", "..", ".", "x", "x.new", "x%new", "ü", &long("a"), &long("b")];
+        let states =
+            ["a/b", "a_b", "a%2fb", "..", ".", "x", "x.new", "x%new", "ü", &long("a"), &long("b")];
         let names: std::collections::BTreeSet<String> =
             states.iter().map(|own| file_name(own)).collect();
         assert_eq!(names.len(), states.len(), "{names:?}");
-        assert!(names.iter().all(|name| name.len() < 250 && !name.contains('/') && !name.starts_with('.')));
+        assert!(
+            names
+                .iter()
+                .all(|name| name.len() < 250 && !name.contains('/') && !name.starts_with('.'))
+        );
         assert_eq!(file_name("r368606D27401v4"), "r368606D27401v4");
         assert_eq!(safe("../../x"), "______x");
     }

@@ -208,6 +208,7 @@ fn alerts_of_revisions_whose_days_go_backwards_have_an_order() {
     }
     let history = find(parts.concat(), &[], &Options::default());
     assert!(history.alerts.len() > 20, "{}", history.alerts.len());
-    let days: Vec<_> = history.alerts.iter().map(|a| history.ends(&a.moved[0]).1.date.clone()).collect();
+    let days: Vec<_> =
+        history.alerts.iter().map(|a| history.ends(&a.moved[0]).1.date.clone()).collect();
     assert!(days.is_sorted(), "{days:?}");
 }
