@@ -391,7 +391,7 @@ fn of_changes(
 ) -> Option<Truth> {
     // what a set costs is what it costs beside the first one
     let changes = |scope: &Scope| match &scope.roles {
-        Some(roles) if facts.widest() > 2 && !roles.contains(&0) => scope.from_base(facts),
+        Some(roles) if facts.widest() > 2 && !roles.contains(&0) => scope.beside_base(facts),
         _ => scope.changes(facts),
     };
     let (first, second) = (changes(&ranked.first), changes(&ranked.second));

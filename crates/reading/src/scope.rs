@@ -90,7 +90,7 @@ impl Scope {
     }
 
     /// The changes from a base to one of its sets, however many it names.
-    pub(crate) fn from_base<'a>(&self, facts: &'a Facts) -> Vec<&'a Change> {
+    pub(crate) fn beside_base<'a>(&self, facts: &'a Facts) -> Vec<&'a Change> {
         let is_own = |change: &&Change| {
             let (base, variant) = (&facts.cells[change.base], &facts.cells[change.variant]);
             let is_role = self.roles.as_ref().is_none_or(|roles| roles.contains(&variant.role));
