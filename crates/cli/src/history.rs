@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand, ValueEnum};
 use fwdlab_history::store::{Store, torn_file};
-use fwdlab_history::{Error, History, Options, find, read, render};
+use fwdlab_history::{Error, History, Options, Point, find, read, render};
 use fwdlab_stats::change::Settings;
 
 use crate::{output, own};
@@ -31,10 +31,6 @@ pub struct Args {
 
     #[command(flatten)]
     finding: Finding,
-
-    /// Only series whose names hold this text; may be repeated
-    #[arg(long, value_name = "TEXT")]
-    only: Vec<String>,
 
     /// Before a change is reported, have it measured again: sh runs this with FWDLAB_BEFORE and
     /// FWDLAB_AFTER (revisions) and FWDLAB_SERIES, and it leaves results that compare both in
@@ -69,6 +65,10 @@ struct Finding {
     /// on the same machine, is the machine's
     #[arg(long, value_name = "TEXT")]
     control: Option<String>,
+
+    /// Only series whose names hold this text; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
 }
 
 impl Finding {
@@ -77,6 +77,19 @@ impl Finding {
             settings: Settings { margin: self.margin, ..Settings::default() },
             control: self.control.clone(),
         }
+    }
+
+    /// Keeps the points of the series that were asked for.
+    fn choose(&self, points: &mut Vec<Point>) -> anyhow::Result<()> {
+        let is_asked = |name: String| self.only.iter().any(|part| name.contains(part.as_str()));
+        points.retain(|point| self.only.is_empty() || is_asked(point.series.name()));
+        if points.is_empty() && !self.only.is_empty() {
+            bail!(
+                "no series is called '{}'; leave --only out to see all",
+                self.only.join("' or '")
+            );
+        }
+        Ok(())
     }
 }
 
@@ -132,7 +145,7 @@ enum FailOn {
 /// When nothing can be read, or the store cannot be used.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if let Some(Action::Ack { id, reason, store, finding }) = &arguments.action {
-        return acknowledge(id, reason, store, &finding.options());
+        return acknowledge(id, reason, store, finding);
     }
     let mut store = Store::default();
     if let Some(path) = &arguments.store {
@@ -155,16 +168,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if store.points.is_empty() {
         bail!("there are no points: every run was left out, or the store is empty");
     }
-    let is_asked = |name: String| {
-        arguments.only.is_empty() || arguments.only.iter().any(|part| name.contains(part.as_str()))
-    };
-    store.points.retain(|point| is_asked(point.series.name()));
-    if store.points.is_empty() {
-        bail!(
-            "no series is called '{}'; leave --only out to see all",
-            arguments.only.join("' or '")
-        );
-    }
+    arguments.finding.choose(&mut store.points)?;
     let options = arguments.finding.options();
     let mut history = find(store.points.clone(), &store.acknowledged, &options);
     if let (Some(command), Some(path)) = (&arguments.confirm, &arguments.store)
@@ -225,13 +229,14 @@ fn say_torn(store: &Store, path: &Path) {
     );
 }
 
-fn acknowledge(id: &str, reason: &str, path: &Path, options: &Options) -> anyhow::Result<ExitCode> {
+fn acknowledge(id: &str, reason: &str, path: &Path, finding: &Finding) -> anyhow::Result<ExitCode> {
     if reason.trim().is_empty() {
         bail!("--reason is empty: say why the change is fine");
     }
     let mut store = Store::read(path)?;
     say_torn(&store, path);
-    let history = find(store.points.clone(), &store.acknowledged, options);
+    finding.choose(&mut store.points)?;
+    let history = find(store.points.clone(), &store.acknowledged, &finding.options());
     let mut all = history.alerts.iter().chain(&history.suspects);
     let Some(alert) = all.find(|alert| alert.id == id) else {
         return Err(Error::NoAlert { id: id.to_owned(), store: path.to_owned() }.into());

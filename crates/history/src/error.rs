@@ -34,6 +34,19 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// A merge of a store was left open.
+    #[error(
+        "{}, line {line}: git could not end a merge here; remove its marks (<<<<<<<, =======, >>>>>>>) and keep \
+         the lines of both sides, in any order; with '{} merge=union' in .gitattributes it merges by itself",
+        path.display(),
+        path.file_name().unwrap_or_default().display()
+    )]
+    Conflict {
+        /// The store.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
     /// No results were found.
     #[error(
         "no results below {places}: wanted trials.jsonl of fwdlab, or RAW/bench.*.receiver, *.pps \

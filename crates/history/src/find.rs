@@ -119,7 +119,7 @@ impl History {
                 if !ack.series.contains(&name) || moved.iter().chain(&kept).any(is_known) {
                     continue;
                 }
-                let at = series.points.iter().position(|p| p.revision == ack.first_changed);
+                let at = series.place(&ack.first_changed, ack.days.first_changed.as_deref());
                 kept.extend(at.and_then(|at| self.still(index, at, settings)));
             }
         }

@@ -55,6 +55,9 @@ impl Key {
             self.frame_bytes.map_or(String::new(), |bytes| format!("{bytes} B")),
             self.flows.map_or(String::new(), |flows| units::plural(flows, "flow")),
             self.own_measure().map_or_else(|| self.cost().to_owned(), |own| own.title().to_owned()),
+            // the same measure in time is another series
+            if self.unit.starts_with(Tick::Instruction.name()) { "in instructions" } else { "" }
+                .to_owned(),
         ];
         let named: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         named.join(" ")
@@ -222,7 +225,7 @@ mod tests {
         for (measure, unit, is_lower, name) in [
             ("", "frames/s", false, "Atom"),
             ("", "ns/frame", true, "Atom device cost"),
-            ("", "instructions/frame", true, "Atom device cost"),
+            ("", "instructions/frame", true, "Atom device cost in instructions"),
             ("recovery", "s", true, "Atom recovery time"),
             ("convergence", "s", true, "Atom full convergence time"),
             ("soak", "s", false, "Atom time without loss"),

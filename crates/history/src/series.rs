@@ -30,7 +30,8 @@ pub fn gather(points: impl IntoIterator<Item = Point>) -> Vec<Series> {
     series.collect()
 }
 
-fn sort(points: &mut Vec<Point>) {
+/// Puts points into their order, as [`gather`] does.
+pub(crate) fn sort(points: &mut Vec<Point>) {
     let revisions: Vec<Option<Revision>> = points.iter().map(Point::read_revision).collect();
     let by_revision = revisions.windows(2).all(|pair| match pair {
         [Some(a), Some(b)] => a.order(b).is_some(),
@@ -63,6 +64,20 @@ impl Series {
     pub fn is_one_revision(&self) -> bool {
         self.points.len() > 1
             && self.points.windows(2).all(|two| two[0].revision == two[1].revision)
+    }
+
+    /// The day of a point whose revision has other points here as well: what tells it from them.
+    pub(crate) fn day_of<'a>(&self, point: &'a Point) -> Option<&'a str> {
+        let of_it = self.points.iter().filter(|own| own.revision == point.revision);
+        point.date.as_deref().filter(|_| of_it.count() > 1)
+    }
+
+    /// Where a point of a revision stands, and of a day where one is given and it has such a point.
+    pub(crate) fn place(&self, revision: &str, day: Option<&str>) -> Option<usize> {
+        let is_it = |own: &Point| own.revision == revision;
+        let of_day = |own: &Point| is_it(own) && own.date.as_deref() == day;
+        let of_day = day.and_then(|_| self.points.iter().position(of_day));
+        of_day.or_else(|| self.points.iter().position(is_it))
     }
 
     /// 1 where more is better, else -1.

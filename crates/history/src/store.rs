@@ -3,10 +3,10 @@
 //! It holds points and acknowledgements. Points can be read from the results again at any time: a
 //! store that is lost loses only what was acknowledged.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read as _, Write};
+use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use fwdlab_netbenches::revision::Revision;
@@ -17,6 +17,9 @@ use crate::{Error, Result};
 
 /// Longest line that is read.
 const MAX_LINE: u64 = 4 * 1024 * 1024;
+
+/// How the lines begin that git leaves in a file whose merge it could not end.
+const MARKS: [&[u8]; 4] = [b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>"];
 
 /// How large a change of a series was when something was said of it, in per cent with its 95 % interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +32,23 @@ pub struct Size {
     pub low: f64,
     /// Upper end.
     pub high: f64,
+}
+
+/// On which days the revisions before and after a change were measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Days {
+    /// Of the last before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_before: Option<String>,
+    /// Of the first changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_changed: Option<String>,
+}
+
+impl Days {
+    fn is_empty(&self) -> bool {
+        self.last_before.is_none() && self.first_changed.is_none()
+    }
 }
 
 /// An alert that somebody knows of.
@@ -47,6 +67,9 @@ pub struct Acknowledged {
     pub last_before: String,
     /// The first one after it.
     pub first_changed: String,
+    /// The days of both, where one revision was measured on several; absent in lines of earlier versions.
+    #[serde(default, skip_serializing_if = "Days::is_empty")]
+    pub days: Days,
     /// Absent where a person knows of it; else what a second measurement said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_confirmed: Option<bool>,
@@ -71,17 +94,6 @@ enum Record {
     Ack(Acknowledged),
 }
 
-/// What stands behind the last newline of a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-enum Rest {
-    #[default]
-    Nothing,
-    /// A whole record, which lacks only its newline.
-    Whole,
-    /// A line that was cut short.
-    Torn(Vec<u8>),
-}
-
 /// What a store holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Store {
@@ -89,13 +101,14 @@ pub struct Store {
     pub points: Vec<Point>,
     /// The acknowledgements.
     pub acknowledged: Vec<Acknowledged>,
-    /// What stands behind the last newline.
-    rest: Rest,
+    /// The last line, where it was cut short.
+    torn: Option<Vec<u8>>,
 }
 
 impl Store {
     /// Reads a store; one that does not exist is empty. A last line that ends within its record was cut short by
-    /// a kill and is left out: [`Self::torn`] has it. One that lacks only its newline counts.
+    /// a kill and is left out: [`Self::torn`] has it. One that lacks only its newline counts. Blank lines say
+    /// nothing, and a line that stands there twice, as when both sides of a merge added it, counts once.
     ///
     /// # Errors
     /// When the file cannot be read, or a line is no record; the error names it.
@@ -105,7 +118,10 @@ impl Store {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(Error::io("read", path)(error)),
         };
+        // where a system has no locks, whoever writes at the same time may be seen halfway
+        let _ = file.lock_shared();
         let mut store = Self::default();
+        let mut known: HashSet<Vec<u8>> = HashSet::new();
         let mut input = BufReader::new(file);
         for number in 1.. {
             let mut line = Vec::new();
@@ -114,11 +130,19 @@ impl Store {
                 break;
             }
             let is_last = line.last() != Some(&b'\n') && (line.len() as u64) < MAX_LINE;
+            let record = line.trim_ascii();
+            if MARKS.iter().any(|mark| record.starts_with(mark)) {
+                return Err(Error::Conflict { path: path.to_owned(), line: number });
+            }
+            if record.is_empty() || known.contains(record) {
+                continue;
+            }
+            known.insert(record.to_vec());
             match serde_json::from_slice(&line) {
                 Ok(Record::Point(point)) => store.points.push(*point),
                 Ok(Record::Ack(ack)) => store.acknowledged.push(ack),
                 Err(error) if is_last && error.is_eof() => {
-                    store.rest = Rest::Torn(line);
+                    store.torn = Some(line);
                     break;
                 }
                 Err(error) => {
@@ -126,19 +150,13 @@ impl Store {
                     return Err(Error::StoreLine { path, line: number, what });
                 }
             }
-            if is_last {
-                store.rest = Rest::Whole;
-            }
         }
         Ok(store)
     }
 
     /// The last line where it was cut short. It is no record; the next that is added puts it into [`torn_file`].
     pub fn torn(&self) -> Option<String> {
-        match &self.rest {
-            Rest::Torn(line) => Some(String::from_utf8_lossy(line).into_owned()),
-            Rest::Nothing | Rest::Whole => None,
-        }
+        self.torn.as_ref().map(|line| String::from_utf8_lossy(line).into_owned())
     }
 
     /// Adds the points that are not in it yet, to the file as well; returns how many. A source that
@@ -180,30 +198,40 @@ impl Store {
         self.append(path, &[line])
     }
 
+    /// Adds lines, while nobody else does. What stands at the end of the file is looked at again: another may have
+    /// added to it since it was read.
     fn append(&mut self, path: &Path, lines: &[String]) -> Result<()> {
         if lines.is_empty() {
             return Ok(());
         }
         let mut options = OpenOptions::new();
-        let mut file =
-            options.create(true).append(true).open(path).map_err(Error::io("open", path))?;
-        let own = lines.join("\n") + "\n";
-        let text = match &self.rest {
-            Rest::Nothing => own,
-            Rest::Whole => format!("\n{own}"),
-            Rest::Torn(line) => {
-                let beside = torn_file(path);
-                keep(&beside, line).map_err(Error::io("write", beside))?;
-                let cut = |length: u64| file.set_len(length.saturating_sub(line.len() as u64));
-                let length = file.metadata().map(|data| data.len());
-                length.and_then(cut).map_err(Error::io("shorten", path))?;
-                own
-            }
-        };
-        self.rest = Rest::Nothing;
+        let file = options.create(true).read(true).append(true).open(path);
+        let mut file = file.map_err(Error::io("open", path))?;
+        let _ = file.lock();
+        if let Some(line) = self.torn.take()
+            && end(&mut file, line.len()).map_err(Error::io("read", path))? == line
+        {
+            let beside = torn_file(path);
+            keep(&beside, &line).map_err(Error::io("write", beside))?;
+            let length = file.metadata().map(|data| data.len());
+            let cut = |length: u64| file.set_len(length.saturating_sub(line.len() as u64));
+            length.and_then(cut).map_err(Error::io("shorten", path))?;
+        }
+        let last = end(&mut file, 1).map_err(Error::io("read", path))?;
+        let first = if matches!(last.as_slice(), [] | [b'\n']) { "" } else { "\n" };
+        let text = format!("{first}{}\n", lines.join("\n"));
         let put = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
         put.map_err(Error::io("write", path))
     }
+}
+
+/// The last bytes of a file, as many as there are.
+fn end(file: &mut File, count: usize) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(count as u64)))?;
+    let mut bytes = Vec::with_capacity(count);
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Where lines of a store that were cut short are kept: `history.jsonl.torn`.
@@ -291,6 +319,57 @@ mod tests {
         assert_eq!(Store::read(&path).unwrap().points.len(), 4);
         std::fs::write(&path, "{}").unwrap();
         assert!(Store::read(&path).is_err(), "whole, and no record");
+    }
+
+    /// Both counted: a revision was measured twice, with one result, and its machine blamed.
+    #[test]
+    fn a_line_that_both_sides_of_a_merge_added_counts_once_and_a_blank_one_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history.jsonl");
+        Store::default().add(&path, vec![point("r1"), point("r2")]).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let second = text.lines().nth(1).unwrap();
+        std::fs::write(&path, format!("{text}\n{second}\r\n{second}\n \n")).unwrap();
+        let mut store = Store::read(&path).unwrap();
+        assert_eq!(store.points.len(), 2);
+        assert_eq!(store.add(&path, vec![point("r2"), point("r3")]).unwrap(), 1);
+        assert_eq!(Store::read(&path).unwrap().points.len(), 3);
+    }
+
+    #[test]
+    fn a_merge_that_was_left_open_is_said_with_its_remedy() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history.jsonl");
+        Store::default().add(&path, vec![point("r1"), point("r2")]).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (one, other) = text.split_once('\n').unwrap();
+        let open = format!("<<<<<<< HEAD\n{one}\n=======\n{other}>>>>>>> night\n");
+        for (from, line) in [(0, 1), (13, 2)] {
+            std::fs::write(&path, &open[from..]).unwrap();
+            let error = Store::read(&path).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("line {line}:")) && error.contains("merge=union"),
+                "{error}"
+            );
+        }
+    }
+
+    /// What was read as cut short was being written: as many bytes were cut off the whole line.
+    #[test]
+    fn what_another_has_written_to_its_end_since_is_not_cut() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history.jsonl");
+        Store::default().add(&path, vec![point("r1"), point("r2")]).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+        let mut early = Store::read(&path).unwrap();
+        assert!(early.torn().is_some());
+        std::fs::write(&path, &whole).unwrap();
+        early.add(&path, vec![point("r3")]).unwrap();
+        assert!(std::fs::read(&path).unwrap().starts_with(&whole));
+        let revisions = Store::read(&path).unwrap().points.into_iter().map(|own| own.revision);
+        assert_eq!(revisions.collect::<Vec<_>>(), ["r1", "r2", "r3"]);
+        assert!(!dir.path().join("history.jsonl.torn").exists());
     }
 
     #[test]

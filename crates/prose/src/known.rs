@@ -16,10 +16,15 @@ const PER_GIGABIT: [f64; 2] = [1_488_095.0, 1_453_488.0];
 
 /// The facts of a page.
 pub(crate) fn facts(around: &Surroundings<'_>) -> Facts {
+    facts_of(around, |_| true)
+}
+
+/// The facts of some of its blocks.
+pub(crate) fn facts_of(around: &Surroundings<'_>, is_kept: impl Fn(usize) -> bool) -> Facts {
     let own = sections(around);
     let mut facts = Facts::of_parts(own.iter().map(|part| described(around, part)).collect());
     for (part, section) in own.iter().enumerate() {
-        for block in &section.blocks {
+        for block in section.blocks.iter().filter(|block| is_kept(**block)) {
             add_block(around, &mut facts, part, *block);
         }
     }

@@ -6,12 +6,14 @@
 
 mod amounts;
 mod anywhere;
+mod beside;
 mod change;
 mod claim;
 mod extremes;
 mod families;
 mod held;
 mod intervals;
+mod kinds;
 mod known;
 mod machines;
 mod meant;
@@ -58,6 +60,9 @@ pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
             }
             if said.is_empty() && doubt.is_none() {
                 nowhere::check(around, item, clause, &mut said);
+            }
+            if said.is_empty() && doubt.is_none() {
+                beside::check(around, item, clause, &mut said);
             }
             all.push((clause, if doubt.is_some() { said.doubted() } else { said }));
         }

@@ -40,49 +40,83 @@ pub(crate) fn check(
     {
         return;
     }
-    let pairs = || {
+    let asked = Asked { around, clause, sets, line: line_of(item, clause) };
+    asked.percents(findings);
+    asked.rates(findings);
+}
+
+/// A clause whose numbers are looked for in all sets of a page.
+struct Asked<'a> {
+    around: &'a Surroundings<'a>,
+    clause: &'a Clause,
+    sets: Vec<&'a SourcedSet<'a>>,
+    line: usize,
+}
+
+impl<'a> Asked<'a> {
+    /// Any two sets, both ways.
+    fn pairs(&self) -> impl Iterator<Item = (&'a SourcedSet<'a>, &'a SourcedSet<'a>)> {
         let others = |a: &SourcedSet<'_>, b: &SourcedSet<'_>| !std::ptr::eq(a, b);
-        let all = sets.iter().flat_map(|a| sets.iter().map(move |b| (*a, *b)));
+        let all = self.sets.iter().flat_map(|a| self.sets.iter().map(move |b| (*a, *b)));
         all.filter(move |(a, b)| others(a, b))
-    };
-    let line = line_of(item, clause);
-    let mut ask = |rule: Rule, said: &str, data: String| {
-        let claim = format!("'{said}' in: {}", clause.text.trim());
+    }
+
+    fn ask(&self, rule: Rule, said: &str, data: String, findings: &mut AuditFindings) {
+        let claim = format!("'{said}' in: {}", self.clause.text.trim());
         let text = Text::new(claim, data, "take the number from a block, or show what it is of");
-        findings.add(rule, Severity::Check, line, text);
-    };
-    for percent in &clause.percents {
-        let compared: Vec<Compared<'_>> = pairs()
-            .filter_map(|(base, variant)| {
-                let pair = Pair::of(base, variant)?;
-                Some(Compared { base, variant, pair, is_oriented: true })
-            })
-            .collect();
-        let nearest = compared.iter().map(|c| c.pair.mean_percent.abs());
-        let nearest =
-            nearest.min_by(|a, b| (a - percent.value).abs().total_cmp(&(b - percent.value).abs()));
-        let is_given = compared.iter().any(|c| agreement_of(percent, c) <= Agreement::Near);
-        if let Some(nearest) = nearest.filter(|_| !is_given) {
-            let data = format!(
-                "no two sets of the page are so far apart; the nearest: {}",
-                exact_percent(nearest)
-            );
-            ask(Rule::ClaimSize, &percent.text, data);
+        findings.add(rule, Severity::Check, self.line, text);
+    }
+
+    /// Each percentage: whether two sets are so far apart.
+    fn percents(&self, findings: &mut AuditFindings) {
+        for percent in &self.clause.percents {
+            let compared: Vec<Compared<'_>> = self
+                .pairs()
+                .filter_map(|(base, variant)| {
+                    let pair = Pair::of(base, variant)?;
+                    Some(Compared { base, variant, pair, is_oriented: true })
+                })
+                .collect();
+            let off = |of: f64| (of - percent.value).abs();
+            let nearest = compared.iter().map(|c| c.pair.mean_percent.abs());
+            let nearest = nearest.min_by(|a, b| off(*a).total_cmp(&off(*b)));
+            let is_given = compared.iter().any(|c| agreement_of(percent, c) <= Agreement::Near);
+            if let Some(nearest) = nearest.filter(|_| !is_given) {
+                let data = format!(
+                    "no two sets of the page are so far apart; the nearest: {}",
+                    exact_percent(nearest)
+                );
+                self.ask(Rule::ClaimSize, &percent.text, data, findings);
+            }
         }
     }
-    let is_bound = |offset: usize| {
-        const BOUNDS: [&str; 10] =
-            ["below", "under", "above", "over", "beyond", "than", "past", "for", "least", "most"];
-        let before = words(&clause.text[..offset]);
-        before.iter().rev().take(2).any(|(_, word)| BOUNDS.contains(&word.as_str()))
-    };
-    let stated = rates(&clause.text);
-    let stated = stated.iter().filter(|rate| !is_of_no_level(clause) && !is_bound(rate.offset));
-    for mention in stated {
-        let is_near = |value: f64| (mention.pps() / value - 1.0).abs() <= NEAR;
+
+    /// Each rate: whether a set has it, or two are so far apart.
+    fn rates(&self, findings: &mut AuditFindings) {
+        let stated = rates(&self.clause.text);
+        let is_stated =
+            |offset: usize| !is_of_no_level(self.clause) && !is_bound(&self.clause.text[..offset]);
+        for mention in stated.iter().filter(|rate| is_stated(rate.offset)) {
+            if self.is_known(mention.pps()) {
+                continue;
+            }
+            let medians = self.sets.iter().map(|set| set.row.median());
+            let off = |value: &f64| (mention.pps() / value).ln().abs();
+            let nearest = medians.min_by(|a, b| off(a).total_cmp(&off(b)));
+            let nearest = nearest.map_or_else(String::new, rate);
+            let data = format!(
+                "no set of the page has it, and no two are so far apart; the nearest has {nearest}"
+            );
+            self.ask(Rule::ClaimRate, &mention.text, data, findings);
+        }
+    }
+
+    /// Whether something on the page, or beside it, has a rate.
+    fn is_known(&self, pps: f64) -> bool {
+        let is_near = |value: f64| (pps / value - 1.0).abs() <= NEAR;
         let of_run = |set: &&SourcedSet<'_>| {
             let values = &set.row.values;
-            (values[0] * (1.0 - NEAR)..=values[1] * (1.0 + NEAR)).contains(&mention.pps())
+            (values[0] * (1.0 - NEAR)..=values[1] * (1.0 + NEAR)).contains(&pps)
         };
         let of_two = |(a, b): (&SourcedSet<'_>, &SourcedSet<'_>)| {
             is_near((a.row.mean() - b.row.mean()).abs())
@@ -91,17 +125,16 @@ pub(crate) fn check(
         let is_spread = |set: &&SourcedSet<'_>| {
             is_near(set.row.sd()) || is_near(set.row.values[1] - set.row.values[0])
         };
-        let is_known = sets.iter().any(|s| of_run(s) || is_spread(s)) || pairs().any(of_two);
-        let values = || around.data.all_values().values().flatten();
-        if !is_known && !values().any(|value| is_near(*value)) {
-            let medians = sets.iter().map(|set| set.row.median());
-            let off = |value: &f64| (mention.pps() / value).ln().abs();
-            let nearest = medians.min_by(|a, b| off(a).total_cmp(&off(b)));
-            let nearest = nearest.map_or_else(String::new, rate);
-            let data = format!(
-                "no set of the page has it, and no two are so far apart; the nearest has {nearest}"
-            );
-            ask(Rule::ClaimRate, &mention.text, data);
-        }
+        self.sets.iter().any(|set| of_run(set) || is_spread(set))
+            || self.pairs().any(of_two)
+            || self.around.data.all_values().values().flatten().any(|value| is_near(*value))
     }
+}
+
+/// Whether what stands before a rate makes it a bound.
+fn is_bound(before: &str) -> bool {
+    const BOUNDS: [&str; 10] =
+        ["below", "under", "above", "over", "beyond", "than", "past", "for", "least", "most"];
+    let before = words(before);
+    before.iter().rev().take(2).any(|(_, word)| BOUNDS.contains(&word.as_str()))
 }

@@ -12,16 +12,21 @@ use fwdlab_sentence::doubt::Doubt;
 use fwdlab_sentence::subject::is_of_others;
 
 use crate::held::{is_of_none, line_of, of_another_machine};
-use crate::known::facts;
+use crate::kinds::{Kind, kinds, spoken_of};
 
 /// A page as its sentences are held against it.
 pub(crate) struct Known {
-    facts: Facts,
+    kinds: Vec<Kind>,
 }
 
 impl Known {
     pub(crate) fn of(around: &Surroundings<'_>) -> Self {
-        Self { facts: facts(around) }
+        Self { kinds: kinds(around) }
+    }
+
+    /// Whether it has several things, so that one reader alone is too little to blame by.
+    fn is_of_several(&self) -> bool {
+        self.kinds.len() > 1 || self.kinds.iter().any(|kind| kind.facts.parts.len() > 1)
     }
 
     /// Holds the sentences of an item against the page, with what the rules say of its clauses.
@@ -68,7 +73,8 @@ impl Known {
                 Judged::Doubtful(data) if said.is_empty() => tell(Severity::Check, data),
                 Judged::Holds => said.doubted(),
                 // where a page has several things, one reader alone is too little to blame by
-                Judged::Open if self.facts.parts.len() > 1 => said.doubted(),
+                Judged::Open if self.is_of_several() => said.doubted(),
+                Judged::Doubtful(_) if self.kinds.len() > 1 => said.doubted(),
                 _ => said,
             };
             findings.extend(said);
@@ -78,58 +84,37 @@ impl Known {
         }
     }
 
-    /// A sentence beside a block that names none is of that block first, and below those of a machine of that
-    /// machine; else of the page.
+    /// A sentence is of the kinds of comparison whose words it has; of several it is that of the block that it stands
+    /// by first.
     fn read(&self, around: &Surroundings<'_>, item: &Item, text: &str) -> Judged {
-        let whole = read(&self.facts, text);
-        let last = around.page.blocks.last().map_or(0, |block| block.last_line);
-        let is_after = item.line > last && item.kind != ItemKind::Conclusion;
-        let (names_part, names_family) = names(&self.facts, text);
-        if self.facts.is_of_topics && !names_part && names_family {
-            // "IPv4" may be that of forwarding alone, as it may be that of each
-            let plain = self.facts.plain();
-            return match (plain.map(|own| read(&own, text)), whole) {
-                (Some(Judged::Holds), _) | (_, Judged::Holds) => Judged::Holds,
-                (
-                    Some(Judged::Fails(data)),
-                    Judged::Fails(_) | Judged::Open | Judged::Doubtful(_),
-                ) => Judged::Fails(data),
-                (_, Judged::Fails(_)) => Judged::Open,
-                (_, whole) => whole,
-            };
+        if let [one] = self.kinds.as_slice() {
+            return of_kind(&one.facts, around, item, text);
         }
-        let Some(spoken) =
-            around.block_of(item, &BTreeSet::new()).filter(|_| !is_after && !names_part)
-        else {
-            return whole;
-        };
-        let Some(part) = self.facts.cells.iter().find(|c| c.block == spoken.block).map(|c| c.part)
-        else {
-            return whole;
-        };
-        let near = match names_family {
-            true => self.facts.only(|cell| cell.part == part),
-            false => self.facts.only(|cell| cell.block == spoken.block),
-        };
-        match (read(&near, text), whole) {
-            (Judged::Fails(data), Judged::Fails(_)) => Judged::Fails(data),
-            (Judged::Fails(data), _)
-                if spoken.is_sure
-                    && (item.kind == ItemKind::Conclusion || item.is_announcement()) =>
-            {
-                Judged::Fails(data)
+        let meant = spoken_of(&self.kinds, text);
+        if let [one] = meant.as_slice() {
+            return of_kind(&one.facts, around, item, text);
+        }
+        let block = around.block_of(item, &BTreeSet::new()).map(|spoken| spoken.block);
+        let is_near = |kind: &&&Kind| block.is_some_and(|block| kind.blocks.contains(&block));
+        let near = meant.iter().find(is_near).map(|kind| of_kind(&kind.facts, around, item, text));
+        let all: Vec<Judged> =
+            meant.iter().map(|kind| of_kind(&kind.facts, around, item, text)).collect();
+        let fails = all.iter().find(|own| matches!(own, Judged::Fails(_)));
+        let is_held = all.contains(&Judged::Holds);
+        match (near, fails) {
+            (Some(Judged::Holds), _) | (None, None) if is_held => Judged::Holds,
+            (_, Some(own)) if all.iter().all(|own| matches!(own, Judged::Fails(_))) => own.clone(),
+            (near, Some(Judged::Fails(data))) if !is_held && near != Some(Judged::Open) => {
+                Judged::Doubtful(data.clone())
             }
-            (Judged::Fails(data), whole) => match whole {
-                Judged::Holds => Judged::Open,
-                _ => Judged::Doubtful(data),
-            },
-            (near, _) => near,
+            (Some(Judged::Doubtful(data)), _) if !is_held => Judged::Doubtful(data),
+            _ => Judged::Open,
         }
     }
 
     /// Whether a sentence speaks of this page, and states something.
     fn is_own(&self, around: &Surroundings<'_>, item: &Item, clause: &Clause, text: &str) -> bool {
-        !self.facts.changes.is_empty()
+        self.kinds.iter().any(|kind| !kind.facts.changes.is_empty())
             && item.kind != ItemKind::Heading
             && Doubt::of(text, "") != Some(Doubt::Silent)
             && !is_of_others(text)
@@ -138,6 +123,51 @@ impl Known {
             && !of_another_machine(around, item, clause)
             && !is_of_none(around, item, clause)
             && !names_stranger(around, item, text)
+    }
+}
+
+/// A sentence beside a block that names none is of that block first, and below those of a machine of that
+/// machine; else of all.
+fn of_kind(facts: &Facts, around: &Surroundings<'_>, item: &Item, text: &str) -> Judged {
+    let whole = read(facts, text);
+    let last = around.page.blocks.last().map_or(0, |block| block.last_line);
+    let is_after = item.line > last && item.kind != ItemKind::Conclusion;
+    let (names_part, names_family) = names(facts, text);
+    if facts.is_of_topics && !names_part && names_family {
+        // "IPv4" may be that of forwarding alone, as it may be that of each
+        let plain = facts.plain();
+        return match (plain.map(|own| read(&own, text)), whole) {
+            (Some(Judged::Holds), _) | (_, Judged::Holds) => Judged::Holds,
+            (Some(Judged::Fails(data)), Judged::Fails(_) | Judged::Open | Judged::Doubtful(_)) => {
+                Judged::Fails(data)
+            }
+            (_, Judged::Fails(_)) => Judged::Open,
+            (_, whole) => whole,
+        };
+    }
+    let Some(spoken) = around.block_of(item, &BTreeSet::new()).filter(|_| !is_after && !names_part)
+    else {
+        return whole;
+    };
+    let Some(part) = facts.cells.iter().find(|c| c.block == spoken.block).map(|c| c.part) else {
+        return whole;
+    };
+    let near = match names_family {
+        true => facts.only(|cell| cell.part == part),
+        false => facts.only(|cell| cell.block == spoken.block),
+    };
+    match (read(&near, text), whole) {
+        (Judged::Fails(data), Judged::Fails(_)) => Judged::Fails(data),
+        (Judged::Fails(data), _)
+            if spoken.is_sure && (item.kind == ItemKind::Conclusion || item.is_announcement()) =>
+        {
+            Judged::Fails(data)
+        }
+        (Judged::Fails(data), whole) => match whole {
+            Judged::Holds => Judged::Open,
+            _ => Judged::Doubtful(data),
+        },
+        (near, _) => near,
     }
 }
 

@@ -25,7 +25,7 @@ const PLAINLY: [&str; 5] = ["plain", "simple", "pure", "on", "for"];
 /// Words that any sentence holds: they are settings only behind what is set, as in `simple_tx=on`.
 const SETTINGS: [&str; 6] = ["on", "off", "in", "no", "default", "enabled"];
 /// What firewalls are called.
-const FIREWALLS: [&str; 5] = ["ipfw", "pf", "ipf", "nftable", "iptable"];
+pub(crate) const FIREWALLS: [&str; 5] = ["ipfw", "pf", "ipf", "nftable", "iptable"];
 
 impl Topics {
     /// Those of a page; none where one word would name all of its blocks, or none.

@@ -109,7 +109,10 @@ fn is_strong(piece: &Piece) -> bool {
 }
 
 /// Whether it speaks of taking the change back.
-pub(crate) fn is_reverted(piece: &Piece) -> bool {
+pub(crate) fn is_reverted(facts: &Facts, piece: &Piece) -> bool {
+    if facts.words().has_absent {
+        return false;
+    }
     let is_it = |word: &str| {
         ["revert", "backing", "undo", "unappl", "removing"]
             .iter()
@@ -134,7 +137,7 @@ fn turned(change: &Change) -> Change {
 }
 
 /// Words behind which stands what something is held against.
-const AGAINST: &str = "than over against versus vs compared relative since from of behind after below above \
+const AGAINST: &str = "than over against versus vs compared comparison relative since from of behind after below above \
     under";
 
 /// The sets that are spoken of, and those that they are held against, by their places in blocks.
@@ -206,7 +209,11 @@ pub(crate) fn meant(facts: &Facts, piece: &Piece, scope: &Scope) -> Vec<Change> 
         // what nothing is named against is held against the base first
         let of_base: Vec<Change> =
             all.iter().filter(|change| facts.cells[change.base].role == 0).copied().collect();
-        return if other.is_empty() && !of_base.is_empty() && !own.is_empty() && is_reverted(piece) {
+        return if other.is_empty()
+            && !of_base.is_empty()
+            && !own.is_empty()
+            && is_reverted(facts, piece)
+        {
             of_base
         } else {
             all
@@ -219,7 +226,7 @@ pub(crate) fn meant(facts: &Facts, piece: &Piece, scope: &Scope) -> Vec<Change> 
         && other.is_empty()
         && (facts.is_of_settings()
             || !piece.has("from before originally previously formerly initially"));
-    let is_turned = is_base && is_moving || is_reverted(piece);
+    let is_turned = is_base && is_moving || is_reverted(facts, piece);
     let all = wide.changes(facts);
     let is_open =
         facts.is_of_settings() && piece.scope.roles.as_ref().is_none_or(|roles| roles.len() != 1);
@@ -239,7 +246,9 @@ pub(crate) fn meant(facts: &Facts, piece: &Piece, scope: &Scope) -> Vec<Change> 
 
 /// "The improvement is the same for both": as large here as there.
 fn same_size(facts: &Facts, piece: &Piece) -> Option<Truth> {
-    let has_noun = piece.cues.iter().any(|cue| cue.is_noun && matches!(cue.say, Say::Moves(_)));
+    const COSTS: &str = "cost costs overhead penalty price toll";
+    let has_noun = piece.cues.iter().any(|cue| cue.is_noun && matches!(cue.say, Say::Moves(_)))
+        || piece.tokens.windows(2).any(|two| two[0].is_in("same similar") && two[1].is_in(COSTS));
     let alike = piece
         .tokens
         .iter()
@@ -248,7 +257,10 @@ fn same_size(facts: &Facts, piece: &Piece) -> Option<Truth> {
         && alike > 0
         && piece.tokens[alike - 1].is("as")
         && piece.text(alike + 1) == "as";
-    if !has_noun || piece.tokens[alike].is_in("large big") && !is_as || facts.widest() > 2 {
+    // of more than two sets that of the one which is named
+    let is_of_one = facts.widest() < 3
+        || piece.scope.roles.as_ref().is_some_and(|own| own.len() == 1 && !own.contains(&0));
+    if !has_noun || piece.tokens[alike].is_in("large big") && !is_as || !is_of_one {
         return None;
     }
     let changes = piece.scope.changes(facts);
@@ -343,8 +355,12 @@ fn answers(piece: &Piece, predicate: Predicate, changes: &[&Change], is_nearly: 
         Predicate::Unproven if is_none => Predicate::Proven,
         other => other,
     };
+    // "no change at all": not even one that would pass for none
+    let is_flat =
+        piece.has_turn(&["at", "all"]) || piece.has("absolutely strictly whatsoever neither nor");
     let one = |change: &&Change| match counted.is_of(change, is_nearly) {
         Is::Unproven if is_not_all => Is::NotSo,
+        Is::Open if is_flat => Is::NotSo,
         other => other,
     };
     changes.iter().map(one).collect()

@@ -409,6 +409,7 @@ fn is_noun(tokens: &[Token], at: usize, end: usize) -> bool {
                 | "rate"
                 | "throughput"
                 | "measurable"
+                | "same"
         )
     };
     let is_family = |word: &str| fwdlab_netbenches::name::family_word(word).is_some();

@@ -134,6 +134,8 @@ pub(crate) struct Words {
     widest: usize,
     /// Whether a set is called a state of a setting.
     has_states: bool,
+    /// Whether a set is called after what it is without, so that taking it away is the change.
+    pub(crate) has_absent: bool,
     /// The families that have sets.
     families: BTreeSet<NamedFamily>,
 }
@@ -157,6 +159,7 @@ impl Words {
             own.families.extend(cell.family);
         }
         own.many = cells.iter().map(|cell| cell.block).collect::<BTreeSet<_>>().len();
+        own.has_absent = own.roles.keys().any(|name| name.starts_with(crate::mention::ABSENT));
         own.has_states = STATES.iter().any(|state| own.roles.contains_key(*state));
         own
     }

@@ -19,7 +19,14 @@ fn levels(cell: &Cell) -> Vec<f64> {
 fn ends_at(piece: &Piece, place: (usize, usize)) -> Option<fn(&Cell) -> f64> {
     const LOW: &str = "worst lowest slowest minimum min bottom weakest";
     const HIGH: &str = "best highest fastest maximum max peak peaked peaks";
+    // "the best choice" is a set, and none of its runs
+    const SETS: &str =
+        "choice option setting configuration compromise candidate solution variant case";
+    let is_of_sets = piece.tokens[place.0..place.1]
+        .windows(2)
+        .any(|two| (two[0].is_in(LOW) || two[0].is_in(HIGH)) && two[1].is_in(SETS));
     match () {
+        () if is_of_sets => None,
         () if near(piece, place, LOW) => Some(Cell::min),
         () if near(piece, place, HIGH) => Some(Cell::max),
         () if near(piece, place, "median medians") => Some(Cell::median),

@@ -28,6 +28,7 @@ mod size;
 mod softness;
 mod token;
 mod truth;
+mod wire;
 
 pub use facts::{Cell, Change, Facts, Part};
 pub use mention::label_words;

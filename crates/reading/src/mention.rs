@@ -349,6 +349,9 @@ const VARIANT: &str = "patched now new post modified afterwards afterward today 
 const APPLIED: &str = "patch diff change commit review it fix patches changes that this cache option feature \
     setting optimization optimisation knob code revision update rework";
 
+/// Before what a label says that a set is without.
+pub(crate) const ABSENT: &str = "without-";
+
 /// The words and numbers of a label, folded, that may tell it from others.
 pub fn label_words(legend: &str) -> BTreeSet<String> {
     const LIGHT: &str = "with without the a an and or of on in for to pps packets per second forwarded diff bench \
@@ -362,7 +365,15 @@ pub fn label_words(legend: &str) -> BTreeSet<String> {
             && family_word(&token.text).is_none()
             && (token.is_in("on") || !token.is_in(LIGHT))
     });
-    kept.map(|token| folded(&token.text)).collect()
+    let mut words: BTreeSet<String> = kept.map(|token| folded(&token.text)).collect();
+    // "kernel without IPSEC" is not called IPSEC
+    for two in all.windows(2).filter(|two| two[0].is_in("without w/o") && two[1].is_word()) {
+        let word = folded(&two[1].text);
+        if words.remove(&word) {
+            words.insert(format!("{ABSENT}{word}"));
+        }
+    }
+    words
 }
 
 fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> {
@@ -379,12 +390,20 @@ fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> 
             || matches!(text(k - 2), "without") && matches!(text(k - 1), "the" | "this" | "any")
     };
     let is_shared = |word: &str| facts.words().shared.contains(&folded(word));
+    if let Some(named) = firewalls(facts, tokens, at) {
+        return Some(named);
+    }
     if let Some(state) = state_of(tokens, at, &is_shared)
         && let Some(named) = named_roles(facts, state)
     {
         return Some(named);
     }
     if let Some(named) = numbered_roles(facts, tokens, at, &is_shared) {
+        return Some(named);
+    }
+    if let Some(named) = named_roles(facts, &format!("{ABSENT}{}", folded(&own.text)))
+        .filter(|_| own.is_word() && is_absent(0))
+    {
         return Some(named);
     }
     if let Some(named) = named_roles(facts, &own.text).filter(|_| own.is_word()) {
@@ -405,6 +424,24 @@ fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> 
     }
     let is_told = |_: &BTreeSet<usize>| !facts.is_of_settings() || own.is_in("default used");
     applied(tokens, at, widest).filter(is_told)
+}
+
+/// "Every firewall", "both packet filters": the sets of a block that are some.
+fn firewalls(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> {
+    const FIREWALLS: [&str; 5] = ["ipfw", "pf", "ipf", "nftable", "iptable"];
+    const EACH: &str = "every each all both any either neither no two";
+    let back = |k: usize| at.checked_sub(k).and_then(|at| tokens.get(at));
+    let own = &tokens[at].text;
+    let is_one = own.starts_with("firewall")
+        || own.starts_with("filter") && back(1).is_some_and(|token| token.is("packet"));
+    let is_each = || (1..=4).filter_map(back).any(|token| token.is_in(EACH));
+    if !is_one || !is_each() {
+        return None;
+    }
+    let roles = &facts.words().roles;
+    let own: BTreeSet<usize> =
+        FIREWALLS.iter().filter_map(|name| roles.get(*name)).flatten().copied().collect();
+    (!own.is_empty() && own.len() < facts.widest()).then_some(own)
 }
 
 /// "With the patch", "before": the sets of a page of two by what was done.

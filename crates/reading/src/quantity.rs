@@ -27,6 +27,10 @@ pub(crate) fn quantity(own: &[Token], mentions: &[Mention]) -> Quantity {
     counted.or_else(said).unwrap_or_else(|| if all() { Quantity::All } else { Quantity::Plain })
 }
 
+fn is_digit(sign: char) -> bool {
+    sign.is_ascii_digit()
+}
+
 fn text(own: &[Token], at: usize) -> &str {
     own.get(at).map_or("", |token| token.text.as_str())
 }
@@ -49,6 +53,7 @@ fn is_of_sets(word: &str) -> bool {
         "famil",
         "of",
         "firewall",
+        "filter",
         "scenario",
         "setup",
         "ups",
@@ -99,6 +104,10 @@ fn said(own: &[Token], mentions: &[Mention], at: usize) -> Option<Quantity> {
         }
         "not" | "neither" | "nowhere" | "none" | "no" => {
             return none_of([text(at), text(at + 1), text(at + 2)], is_before_sets(at));
+        }
+        // "only 1 % more" is of the number
+        "only" if number_word(text(at + 1)).is_some() || text(at + 1).starts_with(is_digit) => {
+            return None;
         }
         "only" | "alone" | "solely" | "exclusively" if !denied => {
             return is_near_one(own, mentions, at).then_some(Quantity::Only);

@@ -22,7 +22,9 @@ const MORE: &str = "more faster quicker higher bigger larger greater better stro
     above harder";
 const LESS: &str =
     "less fewer slower lower smaller worse weaker behind lesser milder below shorter";
-const BETWEEN: &str = "than versus vs against over compared relative what";
+/// What is done to the one that loses.
+const STRUCK: &str = "impacted affected slowed harmed penalized penalised degraded touched";
+const BETWEEN: &str = "than versus vs against over compared comparison relative what";
 
 /// One against another.
 struct Ranked {
@@ -203,9 +205,15 @@ fn ranked_at(facts: &Facts, piece: &Piece, pivot: usize, verb: Option<Sign>) -> 
             && !piece.tokens[cue.at].is_in(BELOW)
             && !piece.tokens[cue.at].is_in("wins leads")
     });
-    let is_of_changes =
-        !only_roles && verb.is_none_or(|_| noun.is_some()) && (noun.is_some() || moving.is_some());
-    let sign = noun.or(moving).and_then(|cue| match cue.say {
+    // "less impacted than", "the overhead of pf is twice that of ipfw": what each loses beside the first set
+    let is_hit = piece.text(place + 1).ends_with("ed")
+        && piece.tokens.get(place + 1).is_some_and(|t| t.is_in(STRUCK));
+    let is_of_costs = is_hit || costs(facts, piece, pivot, [&first, &second]);
+    let is_of_changes = is_of_costs
+        || !only_roles
+            && verb.is_none_or(|_| noun.is_some())
+            && (noun.is_some() || moving.is_some());
+    let sign = noun.or(moving).filter(|_| !is_of_costs).and_then(|cue| match cue.say {
         Say::Moves(sign) => Some(sign),
         _ => None,
     });
@@ -214,6 +222,17 @@ fn ranked_at(facts: &Facts, piece: &Piece, pivot: usize, verb: Option<Sign>) -> 
     }
     let is_denied = is_negated(&piece.tokens, place);
     Some(Ranked { first, second, is_above, is_denied, is_of_changes, sign })
+}
+
+/// Whether what two sets of a block cost beside its first one is compared.
+fn costs(facts: &Facts, piece: &Piece, pivot: usize, both: [&Scope; 2]) -> bool {
+    const COSTS: &str = "overhead overheads cost costs price penalty toll impact loss burden";
+    let is_other = |scope: &Scope| {
+        scope.roles.as_ref().is_some_and(|roles| !roles.is_empty() && !roles.contains(&0))
+    };
+    facts.widest() > 2
+        && both.into_iter().all(is_other)
+        && piece.tokens[..pivot].iter().any(|token| token.is_in(COSTS))
 }
 
 /// "13-head beats every release": one set against all others.
@@ -337,7 +356,10 @@ fn of_rates(facts: &Facts, piece: &Piece, ranked: &Ranked, own: Option<&Amount>)
             }
             Unit::Percent => {
                 let percent = (ratio - 1.0) * 100.0;
-                own.fits(percent) || (own.is_of || !is_plus) && own.fits(ratio * 100.0)
+                // "loses more than 40 % compared to": of what moves it is the way
+                let is_level = own.is_of || !is_plus && ranked.sign.is_none();
+                let is_way = ranked.sign.is_none_or(|sign| percent * sign.factor() > 0.0);
+                is_way && own.fits(percent) || is_level && own.fits(ratio * 100.0)
             }
             Unit::Fraction => own.fits(ratio - 1.0) || (own.is_of || !is_plus) && own.fits(ratio),
             Unit::Rate => own.fits(a - b) || own.fits(a) || own.fits(b),
@@ -367,7 +389,12 @@ fn of_changes(
     ranked: &Ranked,
     own: Option<&Amount>,
 ) -> Option<Truth> {
-    let (first, second) = (ranked.first.changes(facts), ranked.second.changes(facts));
+    // what a set costs is what it costs beside the first one
+    let changes = |scope: &Scope| match &scope.roles {
+        Some(roles) if facts.widest() > 2 && !roles.contains(&0) => scope.beside_base(facts),
+        _ => scope.changes(facts),
+    };
+    let (first, second) = (changes(&ranked.first), changes(&ranked.second));
     if first.is_empty() || second.is_empty() {
         return None;
     }
@@ -389,7 +416,10 @@ fn of_changes(
         .filter(|cue| matches!(cue.say, Say::Moves(_)) && cue.is_noun)
         .map(|c| c.say)
         .collect::<Vec<_>>();
-    let is_of_sizes = ranked.sign.is_none() || is_mixed.windows(2).any(|two| two[0] != two[1]);
+    // and of a setting that is on or off the penalty of one state is the gain of the other
+    let is_of_sizes = ranked.sign.is_none()
+        || facts.is_of_settings()
+        || is_mixed.windows(2).any(|two| two[0] != two[1]);
     let value = |measure: &dyn Fn(&Change) -> f64, change: &Change| match ranked.sign {
         _ if is_of_sizes => measure(change).abs(),
         Some(sign) => measure(change) * sign.factor(),

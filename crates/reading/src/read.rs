@@ -12,6 +12,7 @@ use crate::role::SPREAD;
 use crate::runs;
 use crate::size;
 use crate::truth::Truth;
+use crate::wire;
 
 /// What holding a sentence against the facts gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +107,7 @@ fn of_piece(facts: &Facts, piece: &Piece) -> Vec<Truth> {
     let mut read = Vec::new();
     let mut found = counts::check(facts, piece);
     let special = runs::check(facts, piece, &mut read)
+        .or_else(|| wire::check(facts, piece))
         .or_else(|| rank::gap(facts, piece, &mut read))
         .or_else(|| rank::check(facts, piece, &mut read));
     let is_special = special.is_some();

@@ -259,8 +259,15 @@ fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
         )
     });
     let is_denied = verb.is_some_and(|at| is_negated(&piece.tokens, at));
-    let amount = piece.amounts.iter().position(|own| own.unit == Unit::Rate);
-    read.extend(amount);
+    let rates: Vec<usize> =
+        (0..piece.amounts.len()).filter(|at| piece.amounts[*at].unit == Unit::Rate).collect();
+    read.extend(&rates);
+    // one is by how much they are apart, or what one of them is; two are what both are
+    let fits = |x: f64, y: f64| match rates.as_slice() {
+        [] => true,
+        [at] => [x - y, x, y].iter().any(|value| piece.amounts[*at].fits(*value)),
+        [a, b, ..] => piece.amounts[*a].fits(x) && piece.amounts[*b].fits(y),
+    };
     let mut is = Vec::new();
     for a in first.cells(facts) {
         for b in second
@@ -269,8 +276,7 @@ fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
             .filter(|b| b.part == a.part && b.family == a.family && b.role != a.role)
         {
             let (x, y) = (value(a, one), value(b, other));
-            let fits = amount.is_none_or(|at| piece.amounts[at].fits(x - y));
-            is.push(Is::from(((x > y) == is_above) != is_denied && fits));
+            is.push(Is::from(((x > y) == is_above) != is_denied && fits(x, y)));
         }
     }
     Some(judge(Quantity::Plain, false, &is, || "the runs are in another order".to_owned()))

@@ -89,6 +89,16 @@ impl Scope {
         facts.changes.iter().filter(is_own).collect()
     }
 
+    /// The changes from a base to one of its sets, however many it names.
+    pub(crate) fn beside_base<'a>(&self, facts: &'a Facts) -> Vec<&'a Change> {
+        let is_own = |change: &&Change| {
+            let (base, variant) = (&facts.cells[change.base], &facts.cells[change.variant]);
+            let is_role = self.roles.as_ref().is_none_or(|roles| roles.contains(&variant.role));
+            self.holds(base) && self.holds(variant) && is_role
+        };
+        facts.changes.iter().filter(is_own).collect()
+    }
+
     /// The changes between sets of its blocks of which neither is the base.
     pub(crate) fn others<'a>(&self, facts: &'a Facts) -> Vec<&'a Change> {
         let is_own = |change: &&Change| {

@@ -291,9 +291,9 @@ pub(crate) fn is_change(
                 let scale = if own.unit == Unit::Percent { 1.0 } else { 0.01 };
                 let time = |percent: f64| (100.0 / (100.0 + percent) - 1.0) * 100.0;
                 let mut all = vec![change.percent, change.median_percent];
-                if is_of_time || is_reverted(piece) {
+                if is_of_time || is_reverted(facts, piece) {
                     all = all.iter().map(|own| -time(*own)).collect();
-                    if is_reverted(piece) {
+                    if is_reverted(facts, piece) {
                         all.extend([change.percent, change.median_percent]);
                     }
                 }

@@ -6,6 +6,7 @@
 
 mod checks;
 mod stability;
+mod words;
 
 pub use checks::{
     LEAST_CORE_SHARE, SATURATION_SHARE, SHARED_CORRELATION, cores_taken, failed_trials, flows,
@@ -13,12 +14,9 @@ pub use checks::{
 };
 pub use stability::{drift, gaps, ramp, stray_runs, two_clusters};
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use crate::plural;
-use crate::rare::{Rare, rare_cost};
+use crate::rare::Rare;
 
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -352,163 +350,6 @@ fn named(first: &[String], count: usize) -> String {
     match count.checked_sub(MOST_NAMED).filter(|more| *more > 0) {
         Some(more) => format!("{} and {more} more", first[..MOST_NAMED].join(", ")),
         None => first.join(", "),
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Saturated { limit, limit_pps, forwarded_pps } => {
-                let limit = match limit {
-                    Limit::LineRate => "line rate",
-                    Limit::OfferedLoad => "offered load",
-                };
-                let share = forwarded_pps / limit_pps * 100.0;
-                write!(
-                    f,
-                    "saturated: {forwarded_pps:.0} frames/s are {share:.1} % of the {limit} ({limit_pps:.0})"
-                )
-            }
-            Self::OfferedTooLittle { asked_pps, offered_pps } => {
-                write!(
-                    f,
-                    "generator limit: {offered_pps:.0} frames/s offered where {asked_pps:.0} were asked for"
-                )
-            }
-            Self::SharedBottleneck { correlation } => write!(
-                f,
-                "generator limit: offered load falls when the forwarded rate rises (correlation {correlation:.2})"
-            ),
-            Self::GeneratorLimited { trials, of } => {
-                write!(
-                    f,
-                    "generator limit: the device waited for frames in {trials} of {}",
-                    plural(*of, "trial")
-                )
-            }
-            Self::FlowsDiffer { planned, seen } => {
-                write!(f, "flows: {planned} planned, {seen} seen")
-            }
-            Self::AnnouncedFlowsDiffer { announced, commanded } => write!(
-                f,
-                "flows: the report announces {announced}, the tester's command makes {commanded}"
-            ),
-            Self::TrialsMissing { planned, kept, failed } => {
-                write!(f, "{planned} planned, {kept} kept")?;
-                if failed.is_empty() {
-                    Ok(())
-                } else {
-                    write!(f, " (FAILED: {})", named(failed, failed.len()))
-                }
-            }
-            Self::FactorsDiffer { factors } => {
-                write!(f, "more than one factor differs: {}", factors.join(", "))
-            }
-            Self::OwnChoices { words } => {
-                write!(f, "the device chose otherwise as a consequence: {}", words.join(", "))
-            }
-            Self::NotApplied { settings } => {
-                write!(f, "not proven to be applied: {}", settings.join(", "))
-            }
-            Self::NothingDiffers { baseline, variant } => write!(
-                f,
-                "nothing differs: {variant} is {baseline} under another name, the settings and the bytes of \
-                 their files are the same"
-            ),
-            Self::FramesWrong { what, wrong, checked } => {
-                write!(f, "frames: {wrong} of {checked} {what}")
-            }
-            Self::StrayRuns { of, positions } => {
-                let list: Vec<String> =
-                    positions.iter().take(MOST_NAMED + 1).map(usize::to_string).collect();
-                write!(f, "stray runs: {of} number {} (kept)", named(&list, positions.len()))
-            }
-            Self::TwoClusters { of, low, low_count, high, high_count } => {
-                write!(
-                    f,
-                    "two clusters: {of} has {} near {low:.6} and {high_count} near {high:.6}",
-                    plural(*low_count, "run")
-                )
-            }
-            Self::Drift { percent, p } => {
-                write!(f, "drift: {percent:+.1} % over the campaign (p {p:.3})")
-            }
-            Self::Ramp { percent, trials, of } => {
-                write!(
-                    f,
-                    "ramp: the rate changes by {percent:+.1} % within the window of {trials} of {}",
-                    plural(*of, "trial")
-                )
-            }
-            Self::ZeroGaps { intervals } => {
-                write!(f, "gaps: {} without a frame", plural(*intervals, "interval"))
-            }
-            Self::NotBlocked => {
-                write!(
-                    f,
-                    "not in randomised blocks: drift between the runs would look like a difference"
-                )
-            }
-            Self::TestsDisagree { welch_p, rank_p } => {
-                write!(f, "tests disagree: Welch p {welch_p:.3}, Mann-Whitney p {rank_p:.3}")
-            }
-            Self::RareRuns { baseline, variant, rare } => {
-                let seen = rare.describe(baseline, variant).unwrap_or_default();
-                let [b, v] = [rare.baseline, rare.variant].map(|side| side.share_at_most * 100.0);
-                write!(f, "rare runs: {seen}")?;
-                let costs: Vec<String> =
-                    [rare.slower, rare.faster].iter().flatten().map(rare_cost).collect();
-                if !costs.is_empty() {
-                    let costs = costs.join(" and ");
-                    write!(
-                        f,
-                        "; on average over all runs these alone are {costs} for {variant}, "
-                    )?;
-                    f.write_str("beside what typical runs differ by")?;
-                }
-                write!(
-                    f,
-                    "; it is 95 % sure only that of many more runs at most {v:.0} % of {variant}'s and \
-                     {b:.0} % of {baseline}'s will be like that"
-                )
-            }
-            Self::OutOfReach { runs: [b, v], needed, percent, among } => {
-                let shared = match among {
-                    0 | 1 => String::new(),
-                    among => format!(" among {among} comparisons"),
-                };
-                write!(
-                    f,
-                    "too few runs: {b} and {v} cannot reach {percent} %{shared} whatever they show; {needed} of each can"
-                )
-            }
-            Self::FewCampaigns { campaigns: [b, v], needed } => write!(
-                f,
-                "too few campaigns: {b} and {v} where {needed} of each are needed to know how much campaigns differ"
-            ),
-            Self::CoresTaken { trials, of, shares, least } => {
-                let [low, high] = shares.map(|share| share * 100.0);
-                write!(
-                    f,
-                    "cores taken: in {trials} of {} tester or device had their processors \
-                     for {low:.0} to {high:.0} % of the time, less than {:.0} %",
-                    plural(*of, "trial"),
-                    least * 100.0
-                )
-            }
-            Self::TruthsMissed { held, of, e } => write!(
-                f,
-                "own truths missed: only {held} of {of} of them lie in their 95 % intervals, which \
-                 speaks against 95 % (e = {e:.0})"
-            ),
-            Self::JournalChanged { line } => write!(
-                f,
-                "journal changed: line {line} of trials.jsonl, or what it follows from, is not as it was \
-                 written, and nobody knows what was measured"
-            ),
-            Self::Allowed { what } => write!(f, "{what} (the experiment allows it)"),
-            Self::NotComputable { reason } => write!(f, "{reason}"),
-        }
     }
 }
 

@@ -95,6 +95,15 @@ pub enum BisectError {
         /// What differs.
         difference: &'static str,
     },
+    /// Another bisection is at work there.
+    #[error(
+        "{} is being written by another bisection; wait for it, or choose another --output",
+        path.display()
+    )]
+    Busy {
+        /// The journal.
+        path: PathBuf,
+    },
     /// A line of a journal is no record.
     #[error("{}, line {line}: {what}; remove the line to have it measured again", path.display())]
     Line {

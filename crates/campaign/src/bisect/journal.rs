@@ -1,7 +1,7 @@
 //! `bisect.jsonl`: what a bisection is of, then one measurement a line, synced before the next.
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,16 @@ impl Journal {
     pub fn open(dir: &Path, header: Header) -> Result<Self, BisectError> {
         std::fs::create_dir_all(dir).map_err(BisectError::io("create", dir))?;
         let path = dir.join("bisect.jsonl");
+        let mut options = OpenOptions::new();
+        let file = options.create(true).append(true).open(&path);
+        let file = file.map_err(BisectError::io("open", &path))?;
+        // the process of a bisection that was just killed may still be being taken apart
+        if let Err(error) = fwdlab_guard::patiently(|| file.try_lock().map_err(io::Error::from)) {
+            return Err(match error.kind() {
+                ErrorKind::WouldBlock => BisectError::Busy { path },
+                _ => BisectError::io("lock", &path)(error),
+            });
+        }
         let old = match fwdlab_guard::input::text(&path, MOST_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
@@ -68,11 +78,12 @@ impl Journal {
         };
         for (index, line) in lines {
             let own: BisectStep = parse(&path, index + 1, line)?;
+            if header.chain.get(own.state) != Some(&own.name) {
+                let what = format!("state {} of the chain is not '{}'", own.state, own.name);
+                return Err(BisectError::Line { path, line: index + 1, what });
+            }
             measured.push(own);
         }
-        let mut options = OpenOptions::new();
-        let file = options.create(true).append(true).open(&path);
-        let file = file.map_err(BisectError::io("open", &path))?;
         file.set_len(whole as u64).map_err(BisectError::io("write", &path))?;
         let mut journal = Self { path, file, header, measured };
         if is_new {

@@ -135,3 +135,29 @@ fn a_journal_of_another_chain_is_not_gone_on_with() {
     let error = Journal::open(dir.path(), header(5)).unwrap_err().to_string();
     assert!(error.contains("other states"), "{error}");
 }
+
+/// Two at work in one directory wrote their comparisons into each other's places.
+#[test]
+fn a_journal_that_is_being_written_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = Journal::open(dir.path(), header(4)).unwrap();
+    let second = Journal::open(dir.path(), header(4)).unwrap_err().to_string();
+    assert!(second.contains("another bisection") && second.contains("--output"), "{second}");
+    drop(first);
+    assert!(Journal::open(dir.path(), header(4)).is_ok());
+}
+
+/// A state that is none of the chain was passed over, and measured for ever.
+#[test]
+fn a_line_of_a_state_that_the_chain_has_not_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(Journal::open(dir.path(), header(4)).unwrap());
+    let path = dir.path().join("bisect.jsonl");
+    let head = std::fs::read_to_string(&path).unwrap();
+    for (state, name) in [(9, "r9"), (3, "r2")] {
+        let line = format!("{{\"state\":{state},\"name\":\"{name}\",\"ratio\":1.0}}\n");
+        std::fs::write(&path, format!("{head}{line}")).unwrap();
+        let error = Journal::open(dir.path(), header(4)).unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains(name), "{error}");
+    }
+}

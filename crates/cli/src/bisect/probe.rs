@@ -150,12 +150,7 @@ impl Probe<'_> {
         let blocks = self.arguments.blocks;
         let text = derive(experiment, self.text, [good, state], blocks, settings)?;
         self.number += 1;
-        let safe: String = state
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-            .take(40)
-            .collect();
-        let dir = self.dir.join(format!("{:03}-{safe}{mark}", self.number));
+        let dir = self.dir.join(format!("{:03}-{}{}", self.number, safe(state), safe(mark)));
         if dir.exists() {
             // left by a comparison that was interrupted
             std::fs::remove_dir_all(&dir)
@@ -191,14 +186,15 @@ impl Probe<'_> {
             .with_context(|| format!("cannot create {}", ready.display()))?;
         let ready =
             ready.canonicalize().with_context(|| format!("cannot find {}", ready.display()))?;
-        let mark = ready.join(state.replace('/', "_"));
+        let mark = ready.join(file_name(state));
         if let Ok(settings) = std::fs::read_to_string(&mark) {
             return Ok(settings);
         }
         if let Some(repository) = self.repository {
             repository.check_out(state)?;
         }
-        let settings = ready.join(format!("{}.new", state.replace('/', "_")));
+        // no state's file is called so
+        let settings = ready.join(format!("{}%new", file_name(state)));
         std::fs::write(&settings, "")
             .with_context(|| format!("cannot write {}", settings.display()))?;
         let mut shell = Command::new("sh");
@@ -214,5 +210,53 @@ impl Probe<'_> {
         std::fs::rename(&settings, &mark)
             .with_context(|| format!("cannot write {}", mark.display()))?;
         std::fs::read_to_string(&mark).with_context(|| format!("cannot read {}", mark.display()))
+    }
+}
+
+/// A name for people in that of a directory; others may have the same.
+fn safe(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    name.chars().map(plain).take(40).collect()
+}
+
+/// The name of a file that is of this state and of no other: what a name may not hold is written out.
+fn file_name(state: &str) -> String {
+    const LONGEST: usize = 200;
+    let mut name = String::new();
+    for (at, byte) in state.bytes().enumerate() {
+        let is_plain = byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        if is_plain || byte == b'.' && at > 0 {
+            name.push(char::from(byte));
+        } else {
+            name.push_str(&format!("%{byte:02x}"));
+        }
+    }
+    if name.len() > LONGEST {
+        name.truncate(LONGEST - 64);
+        name.push_str(&fwdlab_guard::digest::of(state.as_bytes()));
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `a/b` and `a_b` were one: the second was measured with what the command had written for the first.
+    #[test]
+    fn two_states_never_share_a_file() {
+        let long = |end: &str| "x".repeat(400) + end;
+        let states =
+            ["a/b", "a_b", "a%2fb", "..", ".", "x", "x.new", "x%new", "ü", &long("a"), &long("b")];
+        let names: std::collections::BTreeSet<String> =
+            states.iter().map(|own| file_name(own)).collect();
+        assert_eq!(names.len(), states.len(), "{names:?}");
+        assert!(
+            names
+                .iter()
+                .all(|name| name.len() < 250 && !name.contains('/') && !name.starts_with('.'))
+        );
+        assert_eq!(file_name("r368606D27401v4"), "r368606D27401v4");
+        assert_eq!(safe("../../x"), "______x");
     }
 }

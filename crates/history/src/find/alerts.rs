@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+use fwdlab_netbenches::revision::Revision;
 use fwdlab_stats::change::Change;
 
 use super::found::{Alert, Cause, History, Moved, Options, Outgrown};
@@ -45,8 +46,7 @@ impl History {
                 alerts.push(self.alert(&part, moved, &own, acknowledged));
             }
         }
-        alerts.sort_by(|a, b| self.age(&a.moved[0], &b.moved[0]));
-        alerts
+        self.sorted(alerts)
     }
 
     /// Changes at one place, apart where they say different things. A machine may move on the day of a change of the
@@ -66,7 +66,8 @@ impl History {
                 .filter(|ack| self.is_of(ack, &own))
                 .partition(|ack| ack.is_confirmed == Some(true));
             let is_small = |ack: &&&Acknowledged| self.outgrown(ack, &own, margin).is_none();
-            let acknowledged = known.iter().find(is_small).map(|ack| ack.reason.as_str());
+            // what was said last
+            let acknowledged = known.iter().rfind(is_small).map(|ack| ack.reason.as_str());
             let part = Part {
                 cause: self.cause_of(&own, options),
                 is_regression: own.change.ratio * self.series[own.series].gain() < 0.0,
@@ -106,10 +107,26 @@ impl History {
             && is_less((one.series, before), (other.series, right))
     }
 
-    fn age(&self, one: &Moved, other: &Moved) -> Ordering {
-        let (a, b) = (self.ends(one).1, self.ends(other).1);
-        let by_order = self.order((one.series, a), (other.series, b));
-        by_order.unwrap_or_else(|| a.date.cmp(&b.date))
+    /// The alerts from the oldest on: by their revisions where all have an order, else by their days. Pair by pair
+    /// there is none: the days of two revisions may go backwards, and a third may have its day alone.
+    fn sorted(&self, alerts: Vec<Alert>) -> Vec<Alert> {
+        let read = |alert: Alert| {
+            let after = self.ends(&alert.moved[0]).1;
+            let is_fixed = self.series[alert.moved[0].series].is_one_revision();
+            let revision = after.read_revision().filter(|_| !is_fixed);
+            (revision, after.date.clone(), alert)
+        };
+        let mut read: Vec<(Option<Revision>, Option<String>, Alert)> =
+            alerts.into_iter().map(read).collect();
+        let order = |one: &Option<Revision>, other: &Option<Revision>| {
+            one.as_ref().zip(other.as_ref()).and_then(|(one, other)| one.order(other))
+        };
+        let by_revision = read.windows(2).all(|two| order(&two[0].0, &two[1].0).is_some());
+        read.sort_by(|(own, day, alert), (other, its_day, its)| {
+            let number = order(own, other).filter(|_| by_revision).unwrap_or(Ordering::Equal);
+            number.then_with(|| day.cmp(its_day)).then_with(|| alert.id.cmp(&its.id))
+        });
+        read.into_iter().map(|(_, _, alert)| alert).collect()
     }
 
     /// The alert of a part of what moved at one place: `together` is all series that did.
@@ -137,7 +154,7 @@ impl History {
             ack.is_confirmed == Some(true) && moved.iter().any(|own| self.is_of(ack, own))
         };
         Alert {
-            id: id(&key.name(), &after.revision),
+            id: id(&key.name(), &after.revision, self.series[first.series].day_of(after)),
             cause: part.cause,
             is_regression: part.is_regression,
             acknowledged: part.acknowledged.map(str::to_owned),
@@ -157,8 +174,9 @@ fn outgrown(ack: &Acknowledged, series: &str) -> Option<Outgrown> {
 }
 
 /// Eight hexadecimal digits of what an alert is about.
-fn id(series: &str, revision: &str) -> String {
-    let mut digits = fwdlab_guard::digest::of(format!("{series}\n{revision}").as_bytes());
+fn id(series: &str, revision: &str, day: Option<&str>) -> String {
+    let day = day.map_or_else(String::new, |day| format!("\n{day}"));
+    let mut digits = fwdlab_guard::digest::of(format!("{series}\n{revision}{day}").as_bytes());
     digits.truncate(8);
     digits
 }

@@ -1,7 +1,8 @@
 //! What is known of a change: what was said of its series and place, as long as it has the size of which that was said.
 
 use super::found::{Alert, History, Moved};
-use crate::store::{Acknowledged, Size};
+use crate::point::Point;
+use crate::store::{Acknowledged, Days, Size};
 
 impl History {
     /// What somebody or a second measurement says of an alert as it is now, to be put into the store.
@@ -12,6 +13,9 @@ impl History {
         is_confirmed: Option<bool>,
     ) -> Acknowledged {
         let (before, after) = self.ends(&alert.moved[0]);
+        let first = &self.series[alert.moved[0].series];
+        let day = |point| first.day_of(point).map(str::to_owned);
+        let days = Days { last_before: day(before), first_changed: day(after) };
         let name = |moved: &Moved| self.series[moved.series].key.name();
         let size = |moved: &Moved| Size {
             series: name(moved),
@@ -26,6 +30,7 @@ impl History {
             sizes: alert.moved.iter().map(size).collect(),
             last_before: before.revision.clone(),
             first_changed: after.revision.clone(),
+            days,
             is_confirmed,
         }
     }
@@ -38,12 +43,19 @@ impl History {
             return false;
         }
         let (before, after) = self.ends(moved);
-        if ack.first_changed == after.revision || ack.last_before == before.revision {
+        let Days { last_before, first_changed } = &ack.days;
+        // of one revision on many days the days tell
+        let is_day = |day: &Option<String>, point: &Point| {
+            day.is_none() || series.day_of(point).is_none() || *day == point.date
+        };
+        if ack.first_changed == after.revision && is_day(first_changed, after)
+            || ack.last_before == before.revision && is_day(last_before, before)
+        {
             return true;
         }
-        let place = |revision: &str| series.points.iter().position(|p| p.revision == revision);
         let (first, last) = moved.change.range;
-        match (place(&ack.last_before), place(&ack.first_changed)) {
+        let last_before = series.place(&ack.last_before, last_before.as_deref());
+        match (last_before, series.place(&ack.first_changed, first_changed.as_deref())) {
             // the stretches (last_before, first_changed] and (first - 1, last] share a point
             (Some(last_before), Some(first_changed)) => {
                 last_before < last && first <= first_changed

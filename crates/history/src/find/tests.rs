@@ -188,3 +188,27 @@ fn an_acknowledgement_is_of_the_series_that_it_names() {
         assert_eq!(known.map(|alert| alert.moved.len()).collect::<Vec<_>>(), [1]);
     }
 }
+
+/// Days of revisions may go backwards, and a hash has its day alone: pair by pair that is no order, and a sort by it
+/// may panic.
+#[test]
+fn alerts_of_revisions_whose_days_go_backwards_have_an_order() {
+    let mut parts: Vec<Vec<Point>> = Vec::new();
+    for machine in 0..60 {
+        let at = 15 + machine * 7 % 20;
+        let mut own = points(&format!("m{machine}"), "pf", &step(50, at, 0.9));
+        for (k, point) in own.iter_mut().enumerate() {
+            let day = if machine % 3 == 0 { k } else { 49 - k };
+            point.date = Some(format!("2020-{:02}-{:02}", 1 + day / 28, 1 + day % 28));
+            if machine % 3 == 0 {
+                point.revision = format!("{:07x}a", 0xa00_0000 + machine * 1000 + k * 13);
+            }
+        }
+        parts.push(own);
+    }
+    let history = find(parts.concat(), &[], &Options::default());
+    assert!(history.alerts.len() > 20, "{}", history.alerts.len());
+    let days: Vec<_> =
+        history.alerts.iter().map(|a| history.ends(&a.moved[0]).1.date.clone()).collect();
+    assert!(days.is_sorted(), "{days:?}");
+}

@@ -1,10 +1,12 @@
 //! Histories for other people's tools.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
 use crate::find::History;
+use crate::point::Point;
+use crate::series::sort;
 use crate::{Error, Result};
 
 /// The last point of each series as the custom data of github-action-benchmark: one list for each
@@ -49,22 +51,32 @@ pub fn bencher(history: &History) -> Result<String> {
 }
 
 /// All points as the CSV that Otava (Hunter) reads: one row a revision, `time`, `commit`, and one
-/// column a series. Where a revision was measured more than once the last counts.
+/// column a series, in the order that series have. Where a revision was measured more than once on a day the last
+/// counts.
 pub fn otava(history: &History) -> String {
-    let mut rows: BTreeMap<(String, String), BTreeMap<usize, f64>> = BTreeMap::new();
+    let mut rows: HashMap<(Option<&str>, &str), HashMap<usize, f64>> = HashMap::new();
+    let mut order: Vec<Point> = Vec::new();
     for (column, series) in history.series.iter().enumerate() {
         for point in &series.points {
-            let time = point.date.clone().unwrap_or_default();
-            let row = rows.entry((time, point.revision.clone())).or_default();
+            let row = rows.entry((point.date.as_deref(), &point.revision)).or_insert_with(|| {
+                let (revision, date) = (point.revision.clone(), point.date.clone());
+                order.push(Point { revision, date, ..Point::default() });
+                HashMap::new()
+            });
             row.insert(column, point.median());
         }
     }
+    sort(&mut order);
     let heads: Vec<String> = history.series.iter().map(|s| quoted(&s.key.name())).collect();
     let mut text = format!("time,commit,{}\n", heads.join(","));
-    for ((time, revision), cells) in rows {
-        let cell = |column| cells.get(&column).map_or(String::new(), ToString::to_string);
+    for Point { date, revision, .. } in &order {
+        let cells = rows.get(&(date.as_deref(), revision.as_str()));
+        let cell = |column| {
+            cells.and_then(|own| own.get(&column)).map_or(String::new(), ToString::to_string)
+        };
         let cells: Vec<String> = (0..history.series.len()).map(cell).collect();
-        text.push_str(&format!("{time},{},{}\n", quoted(&revision), cells.join(",")));
+        let time = date.as_deref().unwrap_or_default();
+        text.push_str(&format!("{time},{},{}\n", quoted(revision), cells.join(",")));
     }
     text
 }

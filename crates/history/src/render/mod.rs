@@ -134,4 +134,45 @@ mod tests {
         assert!(is_worse("convergence", "s", [0.1, 0.2]));
         assert!(!is_worse("soak", "s", [0.1, 0.2]));
     }
+
+    /// `r99999` stood behind `r312205`, and a day that was not known before all others.
+    #[test]
+    fn rows_for_otava_stand_in_the_order_of_their_series() {
+        let point = |revision: &str, value: f64, configuration: &str| Point {
+            series: Key {
+                configuration: configuration.into(),
+                unit: "frames/s".into(),
+                ..Key::default()
+            },
+            revision: revision.into(),
+            values: vec![value],
+            ..Point::default()
+        };
+        let all = [
+            point("n255412", 3.0, "a,\"b\""),
+            point("r312205", 2.0, "a,\"b\""),
+            point("r99999", 1.0, "pf"),
+            point("r312205", 4.0, "pf"),
+        ];
+        let csv = otava(&find(all, &[], &Options::default()));
+        let wanted = "time,commit,\"a,\"\"b\"\"\",pf\n,r99999,,1\n,r312205,2,4\n,n255412,3,\n";
+        assert_eq!(csv, wanted);
+    }
+
+    /// In a summary of GitHub's they were a row of six cells, and a picture that was loaded.
+    #[test]
+    fn names_of_strangers_stay_in_their_cells() {
+        let hostile = "a|b <img src=x> ![p](http://x/y)";
+        let point = |at: u32| Point {
+            series: Key { machine: hostile.into(), unit: "frames/s".into(), ..Key::default() },
+            revision: if at < 20 { format!("r{}|x", 300_000 + at) } else { format!("<b>{at}") },
+            date: Some(format!("2020-{:02}-{:02}", 1 + at / 28, 1 + at % 28)),
+            values: vec![if at < 20 { 1e6 } else { 0.9e6 }; 3],
+            ..Point::default()
+        };
+        let table = markdown(&find((0..40).map(point), &[], &Options::default()));
+        let row = table.lines().find(|line| line.contains("regression")).unwrap();
+        assert_eq!(row.matches('|').count() - row.matches("\\|").count(), 7, "{row}");
+        assert!(!row.contains("<img") && !row.contains("<b>") && !row.contains("![p"), "{row}");
+    }
 }

@@ -214,6 +214,19 @@ mod tests {
         }
     }
 
+    /// Names of points were shortened by a function that was called as the one that shortens figures: what a point
+    /// has stood there with all its digits, and where all names were long nothing did.
+    #[test]
+    fn no_helper_of_the_script_hides_another() {
+        let names = SCRIPT.lines().filter_map(|line| line.trim_start().strip_prefix("const "));
+        let helpers = names.filter_map(|rest| rest.split_once(" = (").map(|(name, _)| name));
+        let mut helpers: Vec<&str> = helpers.collect();
+        let many = helpers.len();
+        helpers.sort_unstable();
+        helpers.dedup();
+        assert!(many > 9 && helpers.len() == many, "{helpers:?}");
+    }
+
     #[test]
     fn links_lead_from_where_the_page_lies() {
         let way = |from: &str, to: &str| super::way(Path::new(from), Path::new(to));

@@ -131,6 +131,11 @@ fn overall(series: &Series) -> String {
     }
 }
 
+/// Somebody's words in a cell of a table of Markdown.
+fn cell(text: &str) -> String {
+    fwdlab_guard::markdown::plain(text).replace('|', "\\|")
+}
+
 /// The alerts as a Markdown table, for a page or the summary of a CI run.
 pub fn markdown(history: &History) -> String {
     let mut text = String::new();
@@ -149,13 +154,13 @@ pub fn markdown(history: &History) -> String {
         };
         for moved in &alert.moved {
             let (before, after) = history.ends(moved);
-            let name = history.series[moved.series].key.name().replace('|', "\\|");
+            let name = cell(&history.series[moved.series].key.name());
             let _ = writeln!(
                 text,
                 "| {} | {} … {} | {name} | {} | {:.2e} | {state} |",
                 alert.id,
-                before.revision,
-                after.revision,
+                cell(&before.revision),
+                cell(&after.revision),
                 size(history, moved),
                 moved.change.p,
             );

@@ -249,53 +249,8 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
     {
         return Some(Stance::NoChange("not significant".to_owned()));
     }
-    let is_nothing = (word.starts_with("change")
-        && index.checked_sub(1).is_some_and(|i| at(i) == "nothing")
-        || BRINGS.contains(&word) && at(index + 1) == "nothing")
-        && !words.iter().any(|(_, w)| w.starts_with("config") || w.starts_with("setting"));
-    let is_report = word == "nothing"
-        && at(index + 1) == "to"
-        && matches!(at(index + 2), "report" | "see" | "say" | "gain");
-    if is_report {
-        return Some(Stance::NoChange("nothing to report".to_owned()));
-    }
-    if is_nothing {
-        return Some(Stance::NoChange(format!("{word} nothing")));
-    }
-    if is_as_fast_as(words, index) {
-        return (!is_negated).then(|| Stance::NoChange(format!("as {word} as")));
-    }
-    // "not impacted by the patch": of what else could it be
-    let is_by = at(index + 1) == "by";
-    if NEUTRAL_VERBS.contains(&word) && (is_by || is_about_speed(words) || names_family(words)) {
-        return is_negated.then(|| Stance::NoChange(format!("not {word}")));
-    }
-    let is_on_par = word == "par" && index.checked_sub(1).is_some_and(|i| at(i) == "on");
-    if (UNTOUCHED.contains(&word) || is_on_par) && (is_about_speed(words) || names_family(words)) {
-        return (!is_negated).then(|| Stance::NoChange(word.to_owned()));
-    }
-    let is_change = |word: &str| UP.iter().chain(&DOWN).any(|w| word.starts_with(w));
-    if SAME.contains(&word) && is_change(at(index + 1)) {
-        return None; // "same drop" speaks of a drop
-    }
-    if SAME.contains(&word) && is_negated && is_about_speed(words) {
-        return Some(Stance::Differs(format!("not {word}")));
-    }
-    if SAME.contains(&word) {
-        let is_within_noise = at(index + 1) == "within"
-            && words.iter().any(|(_, w)| matches!(w.as_str(), "error" | "noise" | "margin"));
-        let is_claim =
-            !is_negated && (ALONE.contains(&word) || is_about_speed(words) || is_within_noise);
-        return is_claim.then(|| Stance::NoChange(word.to_owned()));
-    }
-    if NEUTRAL.contains(&word) {
-        // "impact on inet6: none"
-        let is_none = words.last().is_some_and(|(_, w)| matches!(w.as_str(), "none" | "nil"));
-        let is_strong = index.checked_sub(1).is_some_and(|i| STRONG.contains(&at(i)));
-        return match is_negated || is_none {
-            true => Some(Stance::NoChange(format!("no {word}"))),
-            false => is_strong.then(|| Stance::Differs(format!("{} {word}", at(index - 1)))),
-        };
+    if let Some(said) = alike(words, index, is_negated) {
+        return said;
     }
     let Some(sign) = sign else {
         return stance_of_sense(words, (index, index + 1), sense(word)?);
@@ -309,6 +264,74 @@ fn stance_of_word(words: &[(usize, String)], index: usize, word: &str) -> Option
         return Some(Stance::NotThat(sign, word.to_owned()));
     }
     Some(Stance::Change(sign, word.to_owned()))
+}
+
+/// What a word says of nothing having changed; the inner `None` where it says nothing and is not to be read otherwise.
+fn alike(words: &[(usize, String)], index: usize, is_negated: bool) -> Option<Option<Stance>> {
+    let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let word = at(index);
+    if let Some(said) = nothing(words, index) {
+        return Some(Some(said));
+    }
+    if is_as_fast_as(words, index) {
+        return Some((!is_negated).then(|| Stance::NoChange(format!("as {word} as"))));
+    }
+    // "not impacted by the patch": of what else could it be
+    let is_by = at(index + 1) == "by";
+    if NEUTRAL_VERBS.contains(&word) && (is_by || is_about_speed(words) || names_family(words)) {
+        return Some(is_negated.then(|| Stance::NoChange(format!("not {word}"))));
+    }
+    let is_on_par = word == "par" && index.checked_sub(1).is_some_and(|i| at(i) == "on");
+    if (UNTOUCHED.contains(&word) || is_on_par) && (is_about_speed(words) || names_family(words)) {
+        return Some((!is_negated).then(|| Stance::NoChange(word.to_owned())));
+    }
+    if SAME.contains(&word) {
+        return Some(same(words, index, is_negated));
+    }
+    if !NEUTRAL.contains(&word) {
+        return None;
+    }
+    // "impact on inet6: none"
+    let is_none = words.last().is_some_and(|(_, w)| matches!(w.as_str(), "none" | "nil"));
+    let is_strong = index.checked_sub(1).is_some_and(|i| STRONG.contains(&at(i)));
+    Some(match is_negated || is_none {
+        true => Some(Stance::NoChange(format!("no {word}"))),
+        false => is_strong.then(|| Stance::Differs(format!("{} {word}", at(index - 1)))),
+    })
+}
+
+/// "Nothing changes", "it brings nothing", "nothing to report".
+fn nothing(words: &[(usize, String)], index: usize) -> Option<Stance> {
+    let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let word = at(index);
+    let is_report = word == "nothing"
+        && at(index + 1) == "to"
+        && matches!(at(index + 2), "report" | "see" | "say" | "gain");
+    if is_report {
+        return Some(Stance::NoChange("nothing to report".to_owned()));
+    }
+    let is_nothing = (word.starts_with("change")
+        && index.checked_sub(1).is_some_and(|i| at(i) == "nothing")
+        || BRINGS.contains(&word) && at(index + 1) == "nothing")
+        && !words.iter().any(|(_, w)| w.starts_with("config") || w.starts_with("setting"));
+    is_nothing.then(|| Stance::NoChange(format!("{word} nothing")))
+}
+
+/// "The same", "identical within the noise"; "same drop" speaks of a drop.
+fn same(words: &[(usize, String)], index: usize, is_negated: bool) -> Option<Stance> {
+    let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
+    let word = at(index);
+    if UP.iter().chain(&DOWN).any(|w| at(index + 1).starts_with(w)) {
+        return None;
+    }
+    if is_negated && is_about_speed(words) {
+        return Some(Stance::Differs(format!("not {word}")));
+    }
+    let is_within_noise = at(index + 1) == "within"
+        && words.iter().any(|(_, w)| matches!(w.as_str(), "error" | "noise" | "margin"));
+    let is_claim =
+        !is_negated && (ALONE.contains(&word) || is_about_speed(words) || is_within_noise);
+    is_claim.then(|| Stance::NoChange(word.to_owned()))
 }
 
 fn is_cost(word: &str) -> bool {

@@ -160,3 +160,29 @@ fn a_drift_of_the_machine_is_the_machines() {
     let history = find(parts.concat(), &[], &options);
     assert!(history.alerts.iter().all(|own| own.cause == Cause::Machine), "{:?}", history.alerts);
 }
+
+/// A control is one revision: what was said of one of its days held for every later one.
+#[test]
+fn what_is_said_of_one_day_of_a_revision_is_not_said_of_another() {
+    let level = |at: usize| [1e6, 0.93e6, 0.87e6][at / 15];
+    let levels: Vec<f64> = (0..45).map(level).collect();
+    let mut control = points("atom", "same old image", &levels);
+    for (at, point) in control.iter_mut().enumerate() {
+        point.revision = "r290000".into();
+        point.date = Some(format!("2020-{:02}-{:02}", 1 + at / 28, 1 + at % 28));
+    }
+    let open = found(std::slice::from_ref(&control), &[]);
+    let [first, second] = open.alerts.as_slice() else { panic!("{:?}", open.alerts) };
+    assert_ne!(first.id, second.id);
+    let ack = open.acknowledgement(first, "a fan".to_owned(), None);
+    let history = found(&[control], &[ack]);
+    let is_open: Vec<bool> = history.alerts.iter().map(|own| own.is_open()).collect();
+    assert_eq!(is_open, [false, true]);
+}
+
+#[test]
+fn what_was_said_last_is_what_is_shown() {
+    let again = Acknowledged { reason: "wanted".to_owned(), ..said(0.95, None) };
+    let history = found(&[points("atom", "pf", &step(30, 15, 0.95))], &[said(0.95, None), again]);
+    assert_eq!(history.alerts[0].acknowledged.as_deref(), Some("wanted"));
+}

@@ -104,7 +104,7 @@
     const room = points.length > 1 ? Math.max(11, Math.floor((step * every - 8) / 7)) : 24;
     const names = points.map((p) => String(p.revision));
     const alike = names.some((name) => name.length > room) ? commonStart(names) : 0;
-    const short = (name) => {
+    const label = (name) => {
       const own = alike ? "…" + name.slice(alike) : name;
       return own.length > room ? own.slice(0, room - 1) + "…" : own;
     };
@@ -113,7 +113,7 @@
         const anchor = x(i) > width - 40 ? "end" : x(i) < left + 20 ? "start" : "middle";
         const at = { end: width - right, start: left, middle: x(i) }[anchor];
         const place = { x: at, y: height - bottom + 18, "text-anchor": anchor };
-        svg.append(draw("text", place, short(names[i])));
+        svg.append(draw("text", place, label(names[i])));
       }
     });
 
