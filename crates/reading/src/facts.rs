@@ -6,6 +6,9 @@ use std::sync::OnceLock;
 
 use fwdlab_netbenches::name::NamedFamily;
 
+/// Before what a label says that a set is without.
+pub(crate) const ABSENT: &str = "without-";
+
 /// A part of a page: the blocks of one machine, and what it is called.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
@@ -159,7 +162,7 @@ impl Words {
             own.families.extend(cell.family);
         }
         own.many = cells.iter().map(|cell| cell.block).collect::<BTreeSet<_>>().len();
-        own.has_absent = own.roles.keys().any(|name| name.starts_with(crate::mention::ABSENT));
+        own.has_absent = own.roles.keys().any(|name| name.starts_with(ABSENT));
         own.has_states = STATES.iter().any(|state| own.roles.contains_key(*state));
         own
     }

@@ -6,7 +6,7 @@ use fwdlab_netbenches::name::{NamedFamily, family_word};
 use fwdlab_sentence::subject::folded;
 use fwdlab_sentence::vocabulary::is_machine;
 
-use crate::facts::{Facts, Part};
+use crate::facts::{ABSENT, Facts, Part};
 use crate::token::{Token, listed};
 
 /// What is named.
@@ -348,9 +348,6 @@ const VARIANT: &str = "patched now new post modified afterwards afterward today 
 /// What is applied or left away.
 const APPLIED: &str = "patch diff change commit review it fix patches changes that this cache option feature \
     setting optimization optimisation knob code revision update rework";
-
-/// Before what a label says that a set is without.
-pub(crate) const ABSENT: &str = "without-";
 
 /// The words and numbers of a label, folded, that may tell it from others.
 pub fn label_words(legend: &str) -> BTreeSet<String> {
