@@ -17,6 +17,10 @@ use crate::{Error, Result};
 
 /// Longest line that is read.
 const MAX_LINE: u64 = 4 * 1024 * 1024;
+/// Longest store that is read.
+const MAX_STORE: u64 = 4 << 30;
+/// What some editors put before a text in UTF-8.
+const MARK_OF_ORDER: &[u8] = b"\xef\xbb\xbf";
 
 /// How the lines begin that git leaves in a file whose merge it could not end.
 const MARKS: [&[u8]; 4] = [b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>"];
@@ -108,12 +112,13 @@ pub struct Store {
 impl Store {
     /// Reads a store; one that does not exist is empty. A last line that ends within its record was cut short by
     /// a kill and is left out: [`Self::torn`] has it. One that lacks only its newline counts. Blank lines say
-    /// nothing, and a line that stands there twice, as when both sides of a merge added it, counts once.
+    /// nothing, nor does a mark of byte order; a line that stands there twice, as when both sides of a merge added
+    /// it, counts once.
     ///
     /// # Errors
-    /// When the file cannot be read, or a line is no record; the error names it.
+    /// When the file cannot be read, is none (a pipe), or a line is no record; the error names it.
     pub fn read(path: &Path) -> Result<Self> {
-        let file = match File::open(path) {
+        let file = match fwdlab_guard::input::named(path, MAX_STORE) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(Error::io("read", path)(error)),
@@ -128,6 +133,9 @@ impl Store {
             let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
             if read.map_err(Error::io("read", path))? == 0 {
                 break;
+            }
+            if number == 1 && line.starts_with(MARK_OF_ORDER) {
+                line.drain(..MARK_OF_ORDER.len());
             }
             let is_last = line.last() != Some(&b'\n') && (line.len() as u64) < MAX_LINE;
             let record = line.trim_ascii();
@@ -334,6 +342,23 @@ mod tests {
         assert_eq!(store.points.len(), 2);
         assert_eq!(store.add(&path, vec![point("r2"), point("r3")]).unwrap(), 1);
         assert_eq!(Store::read(&path).unwrap().points.len(), 3);
+    }
+
+    /// The first line was "no record"; a pipe was waited for without end.
+    #[test]
+    fn a_mark_of_byte_order_is_no_part_of_a_record_and_a_pipe_no_store() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history.jsonl");
+        Store::default().add(&path, vec![point("r1"), point("r2")]).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("\u{feff}{text}")).unwrap();
+        let mut store = Store::read(&path).unwrap();
+        assert_eq!(store.points.len(), 2);
+        assert_eq!(store.add(&path, vec![point("r1"), point("r3")]).unwrap(), 1);
+        let pipe = dir.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let error = Store::read(&pipe).unwrap_err();
+        assert!(format!("{error:?}").contains("NotRegular"), "{error:?}");
     }
 
     #[test]

@@ -124,7 +124,7 @@ fn new_translations_are_slow(test: &str, hook: &str, rule: &str, traffic: &str) 
     println!("{rule}: {:.0} {:.0} ns, none {:.0} {:.0} ns", cost(0), cost(1), cost(4), cost(5));
     assert!(insertion > 2.0, "the rules made insertion {insertion} times as dear");
     assert!(lookup < 1.5, "and left lookup alone: {lookup}");
-    assert!(cost(0) > 1.3 * cost(1), "a translation costs more when it is made");
+    assert!(cost(0) > 1.1 * cost(1), "a translation costs more when it is made");
 }
 
 #[test]
