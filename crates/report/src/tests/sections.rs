@@ -232,11 +232,11 @@ fn next_to_nothing_has_no_percentage() {
     let own = made.claims.verdicts.iter().find(|own| own.metric == "recovery").unwrap();
     let [change, interval] = own.change().unwrap();
     let said = format!(
-        "is better than {} by 3.99 ms [3.99 ms, 3.99 ms] (99 % interval) of 4.00 ms",
+        "is better than {} by 3.99 ms [3.99 ms, 4.00 ms] (99 % interval) of 4.00 ms",
         base.name
     );
     assert!(own.sentence.contains(&said), "{}", own.sentence);
-    assert_eq!((&change[..], &interval[..]), ("-3.99 ms", "[-3.99 ms, -3.99 ms]"));
+    assert_eq!((&change[..], &interval[..]), ("-3.99 ms", "[-4.00 ms, -3.99 ms]"));
     for rendering in RENDERINGS {
         let text = made.render(SECTIONS, rendering);
         assert!(!text.contains("39900 %") && !text.contains("above +"), "{rendering:?}: {text}");
