@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 
 /// By how much a frame may cost more without link-time optimisation, and with it, per cent. What a
 /// whole program gains for all its loops may cost one of them a little.
-const LIMITS: [f64; 2] = [5.0, 10.0];
+const LIMITS: [f64; 2] = [6.0, 10.0];
 
 /// Profiles in Cargo.toml: optimised as a whole, and crate by crate.
 const WHOLE: &str = "dist";
@@ -153,7 +153,7 @@ mod tests {
         assert!(cost("router inet modular", 104.9).is_within());
         assert!(cost("fib vector4 batch", 94.1).is_within());
         assert!(!cost("router inet modular", 50.0).is_within(), "what is handed out is slow");
-        assert!(!cost("router inet modular", 105.1).is_within());
-        assert!(!cost("router inet6 radix", 105.1).is_within(), "the baseline, too");
+        assert!(!cost("router inet modular", 106.1).is_within());
+        assert!(!cost("router inet6 radix", 106.1).is_within(), "the baseline, too");
     }
 }
