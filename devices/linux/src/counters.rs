@@ -204,8 +204,8 @@ struct Moved {
     refused: u64,
 }
 
-/// Most packets of its own that a namespace discards in a trial.
-const MOST_OWN: u64 = 64;
+/// Most packets of its own that a namespace sends unseen, or discards, in a trial.
+pub(super) const MOST_OWN: u64 = 64;
 
 /// Takes packets of its own that the namespace discarded on their way out (multicast listener reports,
 /// neighbour messages) from its drops. Each frame that came in was sent or dropped once: of what is beyond

@@ -5,7 +5,7 @@ use std::iter::repeat;
 use fwdlab_port::SocketKind;
 use fwdlab_results::{Busy, Measured, Queue, TrialEnvironment, Way};
 
-use crate::counters::{Change, leave_out_own};
+use crate::counters::{Change, MOST_OWN, leave_out_own};
 use crate::embedded::Ended;
 use crate::settings::{LinuxSettings, TesterKind, Xdp};
 use crate::tester::Sent;
@@ -114,14 +114,18 @@ pub(super) fn received_once(
 /// Frames that the device sent of its own accord, not forwarded (multicast listener reports of
 /// interfaces that have just come up). Those that the tester saw explain what the device sent beyond
 /// the test traffic (some of them came before it was counted); so do those that it sent when the
-/// tester had gone, beyond all that it had received.
+/// tester had gone or saw nothing (in a reset), beyond all that it had received and not dropped.
 pub(super) fn own_frames(
     (device_received, device_sent): (Option<u64>, u64),
+    dropped: u64,
     received: u64,
     strays: u64,
 ) -> u64 {
-    let unseen = device_received.map_or(0, |received| device_sent.saturating_sub(received));
-    strays.max(unseen).min(device_sent.saturating_sub(received))
+    let unseen = device_received.map_or(0, |came| device_sent.saturating_sub(came));
+    let beyond = device_received
+        .map_or(0, |came| device_sent.saturating_add(dropped).saturating_sub(came));
+    let beyond = if beyond <= MOST_OWN { beyond } else { 0 };
+    strays.max(unseen).max(beyond).min(device_sent.saturating_sub(received))
 }
 
 /// The device's share of the time that tester and device had the core for. What others took of it,
@@ -139,7 +143,8 @@ pub(super) fn measured(
     cost: Cost,
 ) -> Measured {
     let device_sent = change.sent.saturating_sub(sent.unread);
-    let own = own_frames((change.received, device_sent), sent.received, sent.strays);
+    let dropped = change.drops.values().fold(0_u64, |sum, count| sum.saturating_add(*count));
+    let own = own_frames((change.received, device_sent), dropped, sent.received, sent.strays);
     let device_sent = device_sent - own;
     // Frames of its own, and those that the tester had no room for, belong to no way.
     let is_told = own == 0 && sent.unread == 0;

@@ -452,14 +452,19 @@ fn a_paced_load_is_sent_at_its_rate_by_every_tester() {
 #[test]
 fn frames_of_the_devices_own_are_told_from_forwarded_ones() {
     // seen by the tester; after the tester had gone; seen before anybody counted
-    assert_eq!(own_frames((Some(100), 102), 100, 2), 2);
-    assert_eq!(own_frames((Some(100), 101), 100, 0), 1);
-    assert_eq!(own_frames((Some(100), 100), 100, 3), 0);
+    assert_eq!(own_frames((Some(100), 102), 0, 100, 2), 2);
+    assert_eq!(own_frames((Some(100), 101), 0, 100, 0), 1);
+    assert_eq!(own_frames((Some(100), 100), 0, 100, 3), 0);
     // lost behind the device, and sent twice: neither is the device's own
-    assert_eq!(own_frames((Some(100), 100), 99, 0), 0);
-    assert_eq!(own_frames((Some(100), 200), 200, 0), 0);
+    assert_eq!(own_frames((Some(100), 100), 0, 99, 0), 0);
+    assert_eq!(own_frames((Some(100), 200), 0, 200, 0), 0);
+    // beyond what was dropped of 100, unseen by a tester whose device began anew; or lost behind it
+    assert_eq!(own_frames((Some(100), 61), 40, 60, 0), 1);
+    assert_eq!(own_frames((Some(100), 60), 40, 59, 0), 0);
+    // so many are no one's own
+    assert_eq!(own_frames((Some(1000), 700), 400, 500, 0), 0);
     // Nobody counted what came in.
-    assert_eq!(own_frames((None, 102), 100, 0), 0);
+    assert_eq!(own_frames((None, 102), 0, 100, 0), 0);
 }
 
 #[test]
