@@ -301,6 +301,28 @@ fn rules_that_are_not_there_are_said_at_their_line() {
     assert!(words(&output).contains("nftables rules"), "{}", words(&output));
 }
 
+/// Each QEMU stays for three seconds, and looks how many there are after two.
+#[test]
+fn guests_run_beside_each_other_as_many_as_the_experiment_allows() {
+    for (at_once, wanted) in [(1, "1"), (2, "2")] {
+        let script = ": > at.$$; sleep 2; ls at.* | wc -l >> seen; sleep 1; rm at.$$; exit 1";
+        let lab = Lab::with_qemu_after_rehearsal(script);
+        let text = experiment(Path::new("vmlinuz")).replace("\"2s\"", "\"60s\"");
+        lab.write(&text.replace("[vm]", &format!("[vm]\nat_once = {at_once}")));
+        let output = lab.run();
+        let trials = lab.trials(&output);
+        assert_eq!(trials.len(), 4, "{}", words(&output));
+        assert!(trials.iter().all(|trial| trial.status == Status::Failed), "{}", words(&output));
+        let seen = fs::read_to_string(lab.dir.path().join("seen")).expect("what each has seen");
+        let seen: Vec<&str> = seen.split_whitespace().collect();
+        assert!(seen.iter().max() == Some(&wanted), "{at_once} at once: {seen:?}");
+        let left = fs::read_dir(lab.dir.path()).expect("the directory");
+        let left =
+            left.flatten().filter(|own| own.file_name().as_encoded_bytes().starts_with(b"at."));
+        assert_eq!(left.count(), 0, "none is left");
+    }
+}
+
 /// The kernel of `examples/kernels.sh`, or why the test cannot run.
 fn kernel() -> Result<PathBuf, String> {
     let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kernels/6.1");

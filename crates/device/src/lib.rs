@@ -244,6 +244,16 @@ pub trait Device {
         }))
     }
 
+    /// How many of the next trials the device wants to know before each, where it can begin with them;
+    /// what a device does not say otherwise: none.
+    fn looks_ahead(&self) -> usize {
+        0
+    }
+
+    /// Tells which trials come next: the one that is about to be set up and measured, and those planned after
+    /// it, which may yet come in another order, or not at all.
+    fn coming(&mut self, _trials: &[Request<'_>]) {}
+
     /// How long it takes to go from one variant to another, a reboot for instance. The plan runs
     /// the traffics of one variant after each other where that is long, and the device is then
     /// set up once for all of them.

@@ -10,6 +10,7 @@ use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
 use fwdlab_results::{About, Link, Measure, Tick};
 use fwdlab_topology::{NFTABLES, RuleSet};
 
+use crate::ahead::at_once;
 use crate::device::{Boots, tried_by};
 use crate::settings::Booted;
 use crate::task::cable_duration;
@@ -135,19 +136,21 @@ impl Kind for Vm {
         BOOT_SECONDS
     }
 
-    /// Both passes, each with a warm-up of its own.
+    /// Both passes, each with a warm-up of its own, beside those of other guests.
     fn trial_seconds(&self, experiment: &Experiment) -> Option<(f64, &'static str)> {
         let passes = 2 * experiment.warmup + experiment.duration + cable_duration(experiment);
-        let slowness = match settings::of(experiment).0.clock {
+        let machine = settings::of(experiment).0;
+        let slowness = match machine.clock {
             GuestClock::Instructions => EMULATION,
             GuestClock::Wall => 1.0,
         };
-        let begins = match settings::of(experiment).0.boots {
+        let begins = match machine.boots {
             Booted::Trial => BOOT_SECONDS,
             // A boot for all traffics, and a copy for each.
             Booted::Block => COPY_SECONDS + BOOT_SECONDS / experiment.traffics.len().max(1) as f64,
         };
-        Some((begins + slowness * passes.as_secs_f64(), "a boot"))
+        let alone = begins + slowness * passes.as_secs_f64();
+        Some((alone / at_once(&machine) as f64, "a boot"))
     }
 
     /// Counted instructions depend on the guest alone, whatever the host does.

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod ahead;
 mod beginning;
 mod boot;
 mod captures;
@@ -26,6 +27,7 @@ mod doctor;
 mod error;
 mod follow;
 mod freebsd;
+mod guests;
 mod initramfs;
 mod kind;
 mod kvm;

@@ -24,6 +24,9 @@ pub struct VmMachine {
     pub memory_mb: Option<u32>,
     /// When a variant boots.
     pub boots: Booted,
+    /// At most so many guests run at once where they do not disturb each other; `None` is as many as the
+    /// host has processors.
+    pub at_once: Option<u32>,
     /// How much of the host's processor time a guest may take without saying anything; `None`
     /// is a limit that fits the length of the trials.
     pub patience: Option<Duration>,
@@ -33,7 +36,7 @@ impl Default for VmMachine {
     fn default() -> Self {
         let (clock, tester) = (GuestClock::default(), GuestTester::default());
         let boots = Booted::default();
-        Self { clock, tester, memory_mb: None, boots, patience: None }
+        Self { clock, tester, memory_mb: None, boots, at_once: None, patience: None }
     }
 }
 
@@ -138,6 +141,9 @@ pub(super) fn read_table(section: &mut Section<'_>, complaints: &mut Complaints<
     }
     let boots = read_choice("boots", &Booted::ALL, Booted::name, (section, complaints));
     table.machine.boots = boots.unwrap_or_default();
+    if let Some(found) = section.integer("at_once", 1..=1024, complaints) {
+        table.machine.at_once = Some(found.value as u32);
+    }
     if let Some(found) = section.text("patience", "\"120s\"", complaints) {
         let result = quantity::duration(found.value, Duration::from_secs(1));
         table.machine.patience = complaints.keep(&found.at, &found.field, result);

@@ -52,6 +52,11 @@ impl State {
     pub(super) fn serves(&mut self, variant: &str, traffic: &str) -> bool {
         self.variant == variant && self.sent.insert(traffic.to_owned())
     }
+
+    /// Whether such a trial could.
+    pub(super) fn would_serve(&self, variant: &str, traffic: &str) -> bool {
+        self.variant == variant && !self.sent.contains(traffic)
+    }
 }
 
 /// Where the monitor of a guest is.
@@ -159,14 +164,22 @@ fn cannot(why: String) -> VmError {
 }
 
 #[cfg(test)]
+impl State {
+    /// One from which nothing goes on.
+    pub(crate) fn of_variant(variant: &str) -> Self {
+        let file = in_memory("state").expect("memory");
+        let (variant, console) = (variant.to_owned(), String::new());
+        Self { variant, sent: BTreeSet::new(), file, console }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn one_traffic_is_sent_once_from_a_state() {
-        let file = in_memory("state").expect("memory");
-        let (variant, console) = ("a".to_owned(), String::new());
-        let mut state = State { variant, sent: BTreeSet::new(), file, console };
+        let mut state = State::of_variant("a");
         assert!(state.serves("a", "inet") && state.serves("a", "inet6"));
         assert!(!state.serves("a", "inet"), "another trial of it takes another boot");
         assert!(!state.serves("b", "other"));

@@ -102,7 +102,9 @@ impl Runner<'_> {
         let turns: Vec<&[PlannedTrial]> =
             missing.chunk_by(PlannedTrial::is_compared_with).collect();
         for (index, turn) in turns.iter().enumerate() {
-            let mut run = Together { planned: turn, done: trials.len(), total, trials: Vec::new() };
+            let later = turns.get(index + 1..).unwrap_or_default();
+            let mut run =
+                Together { planned: turn, later, done: trials.len(), total, trials: Vec::new() };
             let end = self.turn(&mut run, &mut spare, (&mut opened.journal, &mut applied))?;
             trials.extend(run.trials);
             if end != End::Finished {
@@ -146,6 +148,7 @@ impl Runner<'_> {
         let mut queue: Vec<usize> = (0..turn.planned.len()).rev().collect();
         while let Some(place) = queue.pop() {
             let upcoming = turn.upcoming(place);
+            self.tell(turn.from(place, &queue));
             let trial = self.kept(&turn.planned[place], &upcoming, (journal, applied))?;
             let trial = match trial {
                 Ok(trial) => trial,
@@ -177,6 +180,22 @@ impl Runner<'_> {
             self.record(trial, journal)?;
         }
         Ok(end)
+    }
+
+    /// Tells a device that looks ahead which trials come.
+    fn tell<'p>(&mut self, trials: impl Iterator<Item = &'p PlannedTrial>) {
+        let experiment = self.experiment;
+        let trials = trials.take(self.device.looks_ahead());
+        let coming: Vec<_> = trials
+            .map(|planned| (planned.setting(experiment), &experiment.traffics[planned.traffic]))
+            .collect();
+        let requests: Vec<_> = coming
+            .iter()
+            .map(|(variant, traffic)| Request { experiment, variant, traffic })
+            .collect();
+        if !requests.is_empty() {
+            self.device.coming(&requests);
+        }
     }
 
     fn record(&mut self, trial: &Trial, journal: &mut Journal) -> Result<()> {
@@ -274,6 +293,8 @@ pub(crate) fn proven(measured: &mut Measured, proof: Proof) {
 /// The trials of one block and one traffic, which are compared with each other.
 struct Together<'a> {
     planned: &'a [PlannedTrial],
+    /// What comes after it.
+    later: &'a [&'a [PlannedTrial]],
     /// Trials recorded before it.
     done: usize,
     /// Trials of the whole plan.
@@ -285,6 +306,13 @@ struct Together<'a> {
 impl<'a> Together<'a> {
     fn upcoming(&self, place: usize) -> Upcoming<'a> {
         Upcoming { id: &self.planned[place].id, done: self.done + place, total: self.total }
+    }
+
+    /// The trial at this place, and those planned after it; the last of `queue` is next.
+    fn from(&self, place: usize, queue: &[usize]) -> impl Iterator<Item = &'a PlannedTrial> {
+        let own = std::iter::once(place).chain(queue.iter().rev().copied());
+        let own = own.map(|place| &self.planned[place]);
+        own.chain(self.later.iter().copied().flatten())
     }
 
     /// Takes a trial that ran; returns the one at its place that no longer counts, with the reason.

@@ -52,6 +52,9 @@ struct Scripted<'a> {
     stop_after: Option<(usize, &'a AtomicBool)>,
     /// Numbers of the processes that were started.
     renewed: Vec<u32>,
+    /// How many of the next trials it wants to know, and the variants that it was told of.
+    looks_ahead: usize,
+    told: Vec<Vec<String>>,
 }
 
 impl Device for Scripted<'_> {
@@ -71,6 +74,14 @@ impl Device for Scripted<'_> {
 
     fn switch_cost(&self) -> Duration {
         self.switch_cost
+    }
+
+    fn looks_ahead(&self) -> usize {
+        self.looks_ahead
+    }
+
+    fn coming(&mut self, trials: &[Request<'_>]) {
+        self.told.push(trials.iter().map(|trial| trial.variant.name.clone()).collect());
     }
 
     fn warm_up(&mut self, _: &Request<'_>, _: &mut Watch<'_>) -> Result<(), DeviceError> {
@@ -121,6 +132,8 @@ fn scripted<'a>(
         alter,
         stop_after: None,
         renewed: Vec::new(),
+        looks_ahead: 0,
+        told: Vec::new(),
     }
 }
 
@@ -164,6 +177,25 @@ fn every_planned_trial_is_recorded_once_and_the_campaign_is_finished() {
     assert_eq!(recorded, results.campaign.trials);
     assert!(results.trials.iter().all(Trial::is_ok));
     assert_eq!(results.finished.expect("an end").stopped, "all blocks run");
+}
+
+#[test]
+fn a_device_that_looks_ahead_is_told_what_comes_in_the_order_in_which_it_is_measured() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let stop = AtomicBool::new(false);
+    let mut device = Scripted { looks_ahead: 4, ..scripted(&|_, _| Ok(())) };
+    assert_eq!(run_in(dir.path(), &mut device, &stop), End::Finished);
+    let first: Vec<String> = device.told.iter().map(|told| told[0].clone()).collect();
+    assert_eq!(first.len(), device.runs);
+    for (at, told) in device.told.iter().enumerate() {
+        let end = first.len().min(at + 4);
+        assert_eq!(told, &first[at..end], "trial {at}");
+    }
+    // Who does not ask is not told.
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut device = scripted(&|_, _| Ok(()));
+    assert_eq!(run_in(dir.path(), &mut device, &stop), End::Finished);
+    assert!(device.told.is_empty() && device.runs > 0);
 }
 
 #[test]

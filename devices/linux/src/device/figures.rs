@@ -122,8 +122,8 @@ pub(super) fn own_frames(
     strays: u64,
 ) -> u64 {
     let unseen = device_received.map_or(0, |came| device_sent.saturating_sub(came));
-    let beyond = device_received
-        .map_or(0, |came| device_sent.saturating_add(dropped).saturating_sub(came));
+    let beyond =
+        device_received.map_or(0, |came| device_sent.saturating_add(dropped).saturating_sub(came));
     let beyond = if beyond <= MOST_OWN { beyond } else { 0 };
     strays.max(unseen).max(beyond).min(device_sent.saturating_sub(received))
 }

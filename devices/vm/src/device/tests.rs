@@ -1,10 +1,11 @@
 //! Tests of what the host makes of a guest's words.
 
 use super::*;
-use crate::counts::prove_rules;
+use crate::counts::{measured, prove_rules};
+use crate::task::task;
 use fwdlab_agent::channel::{Pass, Reading};
 use fwdlab_results::Interval;
-use fwdlab_topology::RuleSet;
+use fwdlab_topology::{NFTABLES, RuleSet};
 use std::fs;
 
 fn pass(ns: u64, received: u64) -> Pass {
