@@ -171,7 +171,8 @@ pub struct SharedDoubt {
 }
 
 impl SharedDoubt {
-    /// In lines: what is said of all with what helps, else what helps, then each text with whom it is said of.
+    /// In lines: what is said of all with what helps, else what all texts begin with and what helps, then each of them
+    /// with whom it is said of.
     pub fn lines(&self) -> Vec<String> {
         let word = if self.is_cause { "cause" } else { "warning" };
         if let [(text, _)] = &self.texts[..]
@@ -180,7 +181,17 @@ impl SharedDoubt {
             return vec![format!("{word}: {text}: {}", self.remedy)];
         }
         let each = self.texts.iter().map(|(text, names)| format!("{text} ({})", names.join(", ")));
-        std::iter::once(format!("{word}, and what helps: {}", self.remedy)).chain(each).collect()
+        std::iter::once(format!("{word}: {}: {}", self.head(), self.remedy)).chain(each).collect()
+    }
+
+    /// What all texts begin with, up to a colon; else the first of them.
+    fn head(&self) -> &str {
+        let heads =
+            |text: &'_ str| text.split_once(": ").map_or(text.len(), |(head, _)| head.len());
+        let Some((first, _)) = self.texts.first() else { return "" };
+        let head = &first[..heads(first)];
+        let is_shared = self.texts.iter().all(|(text, _)| text.starts_with(head));
+        if is_shared { head } else { first }
     }
 }
 

@@ -159,7 +159,7 @@ fn block(out: &mut String, block: &Block<'_>) {
 }
 
 fn doubt(out: &mut String, text: &str) {
-    let _ = writeln!(out, "<p class=\"doubt\">{}</p>", joined(text));
+    let _ = writeln!(out, "<p class=\"doubt\">{}</p>", inline(text));
 }
 
 fn item(item: &Item) -> String {
@@ -235,7 +235,10 @@ fn invalid(out: &mut String, all: &Invalid<'_>) {
         let list = format!("<ul class=\"facts\">\n{items}</ul>");
         let _ = match rest.len() {
             0..=MOST_TEXTS => writeln!(out, "{list}"),
-            count => writeln!(out, "<details><summary>{count} of them</summary>\n{list}</details>"),
+            count => writeln!(
+                out,
+                "<details><summary>what each shows ({count})</summary>\n{list}</details>"
+            ),
         };
     }
     out.push_str("</div>\n");

@@ -28,7 +28,7 @@ fn listed<'a>(
     is_common: bool,
 ) -> Vec<Block<'a>> {
     let one = |group: Vec<&'a VerdictClaim>| match &group[..] {
-        [verdict] => block(*verdict, source, is_common),
+        [verdict] => block(verdict, source, is_common),
         group => Block::Invalid(Box::new(causes::together(group, source.claims))),
     };
     causes::grouped(verdicts).into_iter().map(one).collect()

@@ -77,11 +77,7 @@ fn figures_of_a_shared_cause_stand_beside_those_they_are_of() {
     write(dir.path(), &results).unwrap();
     let readme = fs::read_to_string(dir.path().join("README.md")).unwrap();
     let flat = readme.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(
-        flat.matches("cause, and what helps: stop what else runs").count(),
-        2,
-        "{flat:.3000}"
-    );
+    assert_eq!(flat.matches("cause: cores taken: stop what else runs").count(), 2, "{flat:.3000}");
     assert!(flat.contains("for 25 to 31 % of the time, less than 60 % (v05)"), "{flat:.3000}");
     assert!(flat.contains("(v02, v03, v04, v06, "), "{flat:.3000}");
 }
