@@ -1,7 +1,6 @@
 //! `fwdlab doctor`: what this machine can do, what that enables, and how to get what is missing.
 
 use fwdlab_campaign::doctor;
-use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -137,12 +136,12 @@ fn examine() -> anyhow::Result<Vec<Seen>> {
 
 fn line(finding: &DoctorFinding, width: usize) -> String {
     let DoctorFinding { what, present, detail, enables, remedy, .. } = finding;
-    let mut text = String::new();
-    let written = match present {
-        true => writeln!(text, "yes  {what:<width$} {detail}: {enables}"),
-        false => writeln!(text, "no   {what:<width$} {detail}; needed for {enables}; {remedy}"),
+    let answer = if *present { "yes" } else { "no" };
+    let said = match present {
+        true => format!("{detail}: {enables}"),
+        false => format!("{detail}; needed for {enables}; {remedy}"),
     };
-    written.map_or_else(|_| String::new(), |()| text)
+    output::row(&format!("{answer:<4} {what:<width$} "), &said)
 }
 
 fn names() -> Vec<&'static str> {

@@ -32,7 +32,26 @@ pub enum Named<'a> {
     Made(&'a str, String),
 }
 
+/// A table of so many bytes takes a second or more to be read.
+const LONG_TABLE: u64 = 4 * fwdlab_guard::MIB;
+
 impl Named<'_> {
+    /// Says that a long table of routes is read, before it is.
+    pub fn announce(&self) {
+        let Self::File(path) = self else { return };
+        // What comes through a pipe comes once.
+        if !path.is_file() {
+            return;
+        }
+        let text = fwdlab_guard::input::named_text(path, fwdlab_guard::MIB).unwrap_or_default();
+        let Some(named) = Head::of(&text).routes else { return };
+        let file = fwdlab_experiment::inputs::place(path, &named);
+        let bytes = file.metadata().map_or(0, |about| about.len());
+        if bytes >= LONG_TABLE {
+            fwdlab_guard::say!("reading {} ({} MiB)", file.display(), bytes / fwdlab_guard::MIB);
+        }
+    }
+
     /// Reads it.
     ///
     /// # Errors
@@ -72,7 +91,9 @@ impl Named<'_> {
 /// # Errors
 /// When it cannot be read or is wrong.
 pub fn read(path: Option<&Path>) -> anyhow::Result<Experiment> {
-    path.map_or(Named::Example(USUAL), Named::File).read(&Changes::default())
+    let named = path.map_or(Named::Example(USUAL), Named::File);
+    named.announce();
+    named.read(&Changes::default())
 }
 
 /// Says so when the file names a device that this build left out.
@@ -182,7 +203,8 @@ fn list() -> String {
     for (name, text) in EXAMPLES {
         let head = Head::of(text);
         let device = head.device.as_deref().unwrap_or(devices::STARTS[0].device);
-        let _ = writeln!(out, "{name:width$}  {device:12}  {}", head.title.unwrap_or_default());
+        let title = head.title.unwrap_or_default();
+        out.push_str(&output::row(&format!("{name:width$}  {device:12}  "), &title));
     }
     for device in features::left_out().filter_map(|feature| feature.device) {
         let _ = write!(out, "\ndevice {device:?} was left out of this build; {}", features::REMEDY);

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use fwdlab_figures::text_table::wrap;
 use fwdlab_guard::words;
 
 /// Writes `text` to stdout and flushes it.
@@ -56,6 +57,31 @@ fn pause(error: io::Error) -> io::Result<()> {
     Ok(())
 }
 
+/// A row that begins with `head`: one line, or on a terminal that is too narrow for it several.
+pub fn row(head: &str, text: &str) -> String {
+    match io::stdout().is_terminal() {
+        true => row_in(width(), head, text),
+        false => format!("{head}{text}\n"),
+    }
+}
+
+/// The same in so many columns: what goes on stands below the text, or below the head where that leaves
+/// little room.
+fn row_in(columns: usize, head: &str, text: &str) -> String {
+    const SET_IN: &str = "    ";
+    let indent = head.chars().count();
+    if indent + text.chars().count() <= columns {
+        return format!("{head}{text}\n");
+    }
+    match 2 * indent <= columns {
+        true => wrap(text, columns, head, &" ".repeat(indent)),
+        false => {
+            let below = wrap(text, columns, SET_IN, SET_IN);
+            format!("{}\n{below}", head.trim_end())
+        }
+    }
+}
+
 /// Columns of the terminal that stdout is, 80 where it is none.
 pub fn width() -> usize {
     let from_shell = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
@@ -78,4 +104,17 @@ pub fn is_coloured() -> bool {
 /// Whether the terminal only prints: no colours, no cursor that moves.
 pub fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_goes_on_below_its_text_or_its_head() {
+        let row = |columns| row_in(columns, "yes  clock  ", "its frequency is not ours to choose");
+        assert_eq!(row(80), "yes  clock  its frequency is not ours to choose\n");
+        assert_eq!(row(30), "yes  clock  its frequency is\n            not ours to choose\n");
+        assert_eq!(row(20), "yes  clock\n    its frequency is\n    not ours to\n    choose\n");
+    }
 }

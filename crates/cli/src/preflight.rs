@@ -1,5 +1,7 @@
 //! Tries every variant before anything is measured: what cannot be set up would FAIL in every block.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -23,6 +25,21 @@ pub fn announce(experiment: &Experiment) {
         _ => fwdlab_guard::say!(
             "before block 1 each variant is tried: {boots} boots, {seconds} s or so"
         ),
+    }
+}
+
+/// Says whom one has to trust, where variants load programs into this machine's kernel.
+pub fn caution(experiment: &Experiment) {
+    let Some(kind) = devices::named(&experiment.device) else { return };
+    let set = experiment.variants.iter().flat_map(|variant| &variant.set);
+    let is_object = |file: &PathBuf| file.extension().is_some_and(|ending| ending == "o");
+    let files = set.filter_map(|(word, value)| kind.names_file(word, value));
+    let objects: BTreeSet<PathBuf> = files.filter(is_object).collect();
+    for object in objects {
+        fwdlab_guard::say!(
+            "{} is loaded into this machine's kernel: run only objects that you trust",
+            object.display()
+        );
     }
 }
 

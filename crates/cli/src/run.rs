@@ -112,6 +112,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         if experiment.blocks.planned() == 1 {
             fwdlab_guard::say!("warning: one block decides nothing: --blocks 8 gives a verdict");
         }
+        preflight::caution(&experiment);
         if !arguments.quiet {
             preflight::announce(&experiment);
         }
@@ -184,6 +185,9 @@ impl Args {
             (None, None) if self.kernel.is_empty() => Named::Example(experiments::USUAL),
             (None, None) => Named::Made(kernels::NAME, kernels::experiment(&self.kernel)?),
         };
+        if !self.quiet {
+            named.announce();
+        }
         named.read(&self.changes)
     }
 }

@@ -124,6 +124,10 @@ fn a_variant_that_cannot_be_set_up_stops_the_run_at_its_line() {
         ("routes = \"none.txt\"", "routes: cannot"),
         ("nftables = \"none.nft\"", "name a file beside the experiment"),
         ("nftables = \"table inet t { include 'secret'; }\"", "the word \"include\""),
+        (
+            "nftables = \"table inet t { flowtable f { hook ingress priority 0; devices = { no0 }; }; }\"",
+            "line 1, column 26 of the rules (f): Could not process rule: No such file or directory; the kernel knows",
+        ),
         ("\"net.ipv4.ip_forward\" = \"0\"", "net.ipv4.ip_forward, or the routes"),
         ("\"net.core.rmem_max\" = \"1000000\"", "a network namespace can only read this sysctl"),
         ("\"net.ipv4.no_such\" = \"1\"", "no such sysctl"),
@@ -138,6 +142,8 @@ fn a_variant_that_cannot_be_set_up_stops_the_run_at_its_line() {
         assert_eq!(output.status.code(), Some(2), "{set}: {said}");
         let place = "x.toml:11: variant \"b\" cannot be set up, and nothing was measured: ";
         assert!(said.contains(place) && said.contains(words), "{set}: {said}");
+        let is_told = said.contains("kernel: run only objects that you trust");
+        assert_eq!(is_told, set.contains(".o\""), "{set}: {said}");
         assert!(!dir.path().join("out").exists(), "{set}: {said}");
     }
     // That is known before anything is set up.

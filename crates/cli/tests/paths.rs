@@ -24,6 +24,21 @@ fn init_writes_an_experiment_that_plans_and_never_overwrites() {
     assert_eq!(fs::read(lab.path("mine.toml")).expect("a file"), before);
 }
 
+/// Nothing was said for many seconds.
+#[test]
+fn a_long_table_of_routes_is_named_while_it_is_read() {
+    let lab = Lab::new(&EXPERIMENT.replace("[routes]", "[routes]\nfile = \"long.txt\""));
+    let filling = "#".repeat(16_000);
+    let line = |number: u32| format!("10.{}.{}.0/24 {filling}\n", number / 256, number % 256);
+    fs::write(lab.path("long.txt"), (0..400).map(line).collect::<String>()).expect("writable");
+    let output = lab.fwdlab(&["plan", "short.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("reading long.txt (6 MiB)"), "{}", text(&output.stderr));
+    fs::write(lab.path("long.txt"), (0..10).map(line).collect::<String>()).expect("writable");
+    let output = lab.fwdlab(&["plan", "short.toml"]);
+    assert!(!text(&output.stderr).contains("reading"), "{}", text(&output.stderr));
+}
+
 /// A build without the vm device names it all the same, and how to get it.
 #[test]
 fn help_of_init_names_every_device_and_those_left_out_of_this_build() {

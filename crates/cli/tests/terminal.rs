@@ -105,6 +105,28 @@ fn the_bar_stays_in_its_line_on_a_narrow_terminal_and_says_what_is_left() {
     }
 }
 
+/// Rows of findings went on at the left edge, between the names of others.
+#[test]
+fn lists_keep_to_a_narrow_terminal() {
+    let lab = Lab::new(EXPERIMENT);
+    for (command, row) in [("examples", "modular-fib "), ("doctor --device builtin", "2 cores")] {
+        let script = format!("start {command}\nexpect eof\nexit [expr [lindex [wait] 3] > 1]\n");
+        for columns in [100, 40] {
+            let Some(told) = shown(&lab, columns, &script) else { return };
+            let lines: Vec<String> = told.lines().skip(1).map(plain).collect();
+            assert!(lines.iter().any(|line| line.contains(row)), "{told}");
+            // What ends a list is told as it is everywhere.
+            let of_list: Vec<&String> =
+                lines.iter().take_while(|line| !line.trim_end().is_empty()).collect();
+            assert!(of_list.len() > 5, "{told}");
+            for line in of_list {
+                let count = line.trim_end().chars().count();
+                assert!(count <= columns as usize, "{count} of {columns}: {line:?}");
+            }
+        }
+    }
+}
+
 fn is_bar(line: &str) -> bool {
     line.contains("/4 trials")
 }

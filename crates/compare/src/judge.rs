@@ -82,34 +82,57 @@ fn blocked(group: &Arranged, questions: usize, terms: Terms) -> Option<Vec<Judge
         .collect()
     };
     let compared = shared::compare(questions, terms.confidence, at);
-    let of = |index: usize| -> Result<Comparison, Error> {
-        compared.as_ref().map(|all| all[index].clone()).map_err(Clone::clone)
+    let apart = apart(group, &whole);
+    let of = |index: usize| match (&apart, &compared) {
+        (Some(apart), _) => Err(apart.clone()),
+        (None, Ok(all)) => Ok((all[index].clone(), None)),
+        (None, Err(error)) => Err(runs::not_computable(error.clone())),
     };
-    let incomplete = incomplete(group);
     let one = |(index, pair): (usize, [&Series; 2])| {
-        let mut own = runs::finish(pair, of(index).map(|comparison| (comparison, None)), terms);
-        own.findings.extend(incomplete.clone());
+        let mut own = runs::finish(pair, of(index), terms);
+        own.findings.extend(incomplete(group, pair).filter(|_| apart.is_none()));
         own
     };
     Some(pairs(group).enumerate().map(one).collect())
 }
 
-/// Blocks in which a series has no row: the others' values of them do not count.
-fn incomplete(group: &Arranged) -> Option<Finding> {
+/// Whether all have figures, and no block has one of each.
+fn apart(group: &Arranged, whole: &[(u32, Vec<f64>)]) -> Option<Finding> {
+    let blocks = |own: &Series| -> Option<String> {
+        let all = own.blocks.as_deref()?;
+        let (least, most) = (all.iter().min()?, all.iter().max()?);
+        let is_every = (most - least) as usize + 1 == all.len();
+        let count = if is_every { String::new() } else { format!("{} of ", all.len()) };
+        Some(match least == most {
+            true => format!("{} has {least}", own.name),
+            false => format!("{} has {count}{least} to {most}", own.name),
+        })
+    };
+    let each: Option<Vec<String>> = group.iter().map(blocks).collect();
+    each.filter(|_| whole.is_empty()).map(|blocks| Finding::BlocksApart { blocks })
+}
+
+/// Blocks in which a series has no row: the others' values of them do not count. A figure of the pair that
+/// FAILED is said already.
+fn incomplete(group: &Arranged, pair: [&Series; 2]) -> Option<Finding> {
     let mut all: Vec<u32> =
         group.iter().flat_map(|own| own.blocks.iter().flatten()).copied().collect();
     all.sort_unstable();
     all.dedup();
     let values: Vec<HashMap<u32, f64>> = group.iter().map(Series::by_block).collect();
-    let lacks = |block: &&u32| values.iter().any(|own| !own.contains_key(*block));
-    let lacking: Vec<String> =
-        all.iter().filter(lacks).map(|block| format!("block {block}")).collect();
-    let kept = all.len() - lacking.len();
-    (!lacking.is_empty()).then_some(Finding::TrialsMissing {
-        planned: all.len(),
-        kept,
-        failed: lacking,
-    })
+    let is_said = |own: &Series, block: u32| {
+        pair.iter().any(|side| std::ptr::eq(*side, own)) && own.failed_blocks.contains(&block)
+    };
+    let lacking = |block: &u32| -> Option<String> {
+        let own = group
+            .iter()
+            .zip(&values)
+            .filter(|(own, values)| !values.contains_key(block) && !is_said(own, *block));
+        let names: Vec<&str> = own.map(|(own, _)| own.name.as_str()).collect();
+        (!names.is_empty()).then(|| format!("block {block} ({})", names.join(", ")))
+    };
+    let found: Vec<String> = all.iter().filter_map(lacking).collect();
+    (!found.is_empty()).then_some(Finding::BlocksIncomplete { blocks: all.len(), lacking: found })
 }
 
 /// The blocks that every series has, in their order, with their values in the order of the series.

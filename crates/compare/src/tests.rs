@@ -216,12 +216,84 @@ fn a_wide_table_with_blocks_is_compared_by_blocks() {
     assert_eq!(compared(&asked).groups[0].series[0].values, [1.0, 2.0]);
 }
 
+/// "20 planned, 0 kept (FAILED: block 1, ...)" stood there, and nothing had FAILED.
+#[test]
+fn blocks_without_a_common_number_cannot_be_paired_and_did_not_fail() {
+    let dir = directory();
+    let row = |block: u32, variant: &str| format!("{block},{variant},{}\n", 100 + block % 7);
+    let said = |old: &mut dyn Iterator<Item = u32>, new: &mut dyn Iterator<Item = u32>| {
+        let rows: String = old.map(|block| row(block, "old")).collect();
+        let rows = rows + &new.map(|block| row(block, "new")).collect::<String>();
+        let path = write(&dir, "apart.csv", &format!("block,variant,rate\n{rows}"));
+        let result = compared(&options(&[&path]));
+        let own = &result.groups[0].judgements[0];
+        assert_eq!(own.verdict.word(), "invalid");
+        assert_eq!(own.findings.len(), 1, "{:?}", own.findings);
+        text(&result, Format::Text).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = said(&mut (1..=10), &mut (11..=20));
+    assert!(
+        text.contains("no block has figures of all variants: old has 1 to 10, new has 11 to 20"),
+        "{text}"
+    );
+    assert!(
+        text.contains("remedy: give what ran beside each other the same number of block, or leave"),
+        "{text}"
+    );
+    assert!(!text.contains("FAILED") && !text.contains("planned"), "{text}");
+    let text = said(&mut (1..20).step_by(2), &mut [40].into_iter());
+    assert!(text.contains("old has 10 of 1 to 19, new has 40"), "{text}");
+}
+
+/// A cell without a figure was told as "line 4" and again as "block 3".
+#[test]
+fn a_cell_without_a_figure_is_told_once() {
+    let dir = directory();
+    let rows = (1..=9).map(|block| match block {
+        3 => "3,,101,102\n".to_owned(),
+        6 => "6,100,101,\n".to_owned(),
+        _ => format!("{block},{},{},{}\n", 100 + block % 4, 101 + block % 4, 102 + block % 4),
+    });
+    let path = write(&dir, "t.csv", &format!("block,a,b,c\n{}", rows.collect::<String>()));
+    let result = compared(&options(&[&path]));
+    let said = |at: usize| -> Vec<String> {
+        let findings = &result.groups[0].judgements[at].findings;
+        let all = findings.iter().map(ToString::to_string);
+        all.filter(|own| own.contains("block 3") || own.contains("block 6")).collect()
+    };
+    let (third, sixth) = (
+        "9 planned, 8 kept (FAILED: block 3 in line 4)",
+        "9 planned, 8 kept (FAILED: block 6 in line 7)",
+    );
+    let other = "1 of 9 blocks without a figure of each variant, which count for none: block 6 (c)";
+    assert_eq!(said(0), [third, other]);
+    assert_eq!(said(1), [third, sixth]);
+}
+
+/// A median of 1e307 had 308 digits, one of 1e-317 was 0.000000.
+#[test]
+fn medians_of_hundreds_of_digits_are_powers_of_ten() {
+    let dir = directory();
+    for (scale, shown) in [("e307", "1.02000e307"), ("e-312", "1.02000e-312"), ("", "1.020")] {
+        let rows: String =
+            (0..9).map(|i| format!("1.0{0}{scale},1.1{0}{scale}\n", i % 5)).collect();
+        let path = write(&dir, "t.csv", &format!("old [frames/s],new [frames/s]\n{rows}"));
+        let result = compared(&options(&[&path]));
+        for format in [Format::Text, Format::Markdown, Format::Benchstat] {
+            let text = text(&result, format);
+            assert!(text.contains(shown), "{scale}: {text}");
+            let longest = text.split_whitespace().map(str::len).max();
+            assert!(longest < Some(40), "{scale}: {text}");
+        }
+    }
+}
+
 #[test]
 fn a_block_of_a_wide_table_without_a_figure_counts_as_failed() {
     let dir = directory();
     let path = write(&dir, "wide.csv", &drifting("block,old,new").replace("1200,1224.12", "1200,"));
     let result = compared(&options(&[&path]));
-    assert_eq!(result.groups[0].series[1].failed, ["line 5"]);
+    assert_eq!(result.groups[0].series[1].failed, ["block 4 in line 5"]);
     let comparison = result.groups[0].judgements[0].comparison.as_ref().unwrap();
     assert_eq!(comparison.n.baseline, 7, "{comparison:?}");
     let path = write(&dir, "twice.csv", "block,old,new\n1,10,11\n1,12,13\n");
@@ -661,9 +733,12 @@ fn rows_that_are_missing_are_said_and_the_correction_is_in_the_csv() {
     }
     let all = compared(&options(&[&write(&dir, "t.csv", &table)]));
     for own in &all.groups[0].judgements {
-        let missing = |finding: &&Finding| matches!(finding, Finding::TrialsMissing { .. });
+        let missing = |finding: &&Finding| matches!(finding, Finding::BlocksIncomplete { .. });
         let finding = own.findings.iter().find(missing).expect("block 5 does not count");
-        assert!(finding.to_string().contains("block 5"), "{finding}");
+        let said =
+            "1 of 12 blocks without a figure of each variant, which count for none: block 5 (c)";
+        assert_eq!(finding.to_string(), said);
+        assert!(!own.findings.iter().any(|own| matches!(own, Finding::TrialsMissing { .. })));
     }
     let csv = text(&all, Format::Csv);
     assert!(csv.contains("correction for 2 comparisons"), "{csv}");

@@ -51,7 +51,7 @@ impl<'a> Section<'a> {
 
     /// True when an unknown key was probably meant to be `key`; the complaint
     /// about that one says so.
-    fn is_misspelt(&self, key: &str) -> bool {
+    pub(super) fn is_misspelt(&self, key: &str) -> bool {
         self.table.keys().any(|other| {
             let other: &str = other.get_ref().as_ref();
             !self.known.contains(&other) && nearest(other, [key].into_iter()).is_some()
@@ -117,9 +117,12 @@ impl<'a> Section<'a> {
             Complaint::new(
                 format!("{} does not fit", shown(found.value)),
                 format!("a whole number from {} to {}", range.start(), range.end()),
-                match integer_of(found.value).is_some_and(|number| number > *range.end()) {
-                    true => format!("write {key} = {} or less", range.end()),
-                    false => format!("write {key} = {} or more", range.start()),
+                match (quoted(found.value), integer_of(found.value)) {
+                    (Some(meant), _) if range.contains(&meant) => without_quotes(key, meant),
+                    (_, Some(number)) if number > *range.end() => {
+                        format!("write {key} = {} or less", range.end())
+                    }
+                    _ => format!("write {key} = {} or more", range.start()),
                 },
             )
         });
@@ -136,6 +139,10 @@ impl<'a> Section<'a> {
     ) -> Vec<Found<&'a DeValue<'a>>> {
         let Some(found) = self.value(key) else { return Vec::new() };
         let Some(array) = found.value.as_array() else {
+            // One text alone is meant as its only element.
+            let alone = found.value.as_str().filter(|_| example.starts_with("[\""));
+            let alone = alone.map(|text| format!("[{text:?}]"));
+            let example = alone.as_deref().unwrap_or(example);
             complaints.add(&found.at, &found.field, wrong_kind(found.value, "a list", example));
             return Vec::new();
         };
@@ -225,6 +232,17 @@ impl<'a> Section<'a> {
         Self::new(self.name.clone(), self.at.clone(), self.table)
     }
 
+    /// Whether nothing stands in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    /// The name of the first of the tables `[[key]]`, of which nothing has been read.
+    pub(super) fn first_name(&self, key: &str) -> Option<&'a str> {
+        let first = self.table.get(key)?.get_ref().as_array()?.iter().next()?;
+        first.get_ref().as_table()?.get("name")?.get_ref().as_str()
+    }
+
     /// Whether this key was asked for.
     pub(super) fn knows(&self, key: &str) -> bool {
         self.known.contains(&key)
@@ -306,6 +324,16 @@ pub fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&
 pub fn integer_of(value: &DeValue<'_>) -> Option<u64> {
     let number = value.as_integer()?;
     u64::from_str_radix(number.as_str(), number.radix()).ok()
+}
+
+/// The whole number that stands in quotes.
+pub(super) fn quoted(value: &DeValue<'_>) -> Option<u64> {
+    value.as_str()?.trim().parse().ok()
+}
+
+/// What helps where it does.
+pub(super) fn without_quotes(key: &str, meant: u64) -> String {
+    format!("write it without quotes: {key} = {meant}")
 }
 
 /// A value as it can be repeated in a message.

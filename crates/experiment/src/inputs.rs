@@ -147,8 +147,8 @@ impl Experiment {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(ResultsError::io("use", &kept)(error).into())
             }
-            Err(_) => match digest(&dir.join(named)) {
-                Ok(sum) if wanted.is_some_and(|wanted| *wanted != sum) => {
+            Err(_) => match wanted.map(|wanted| (wanted, digest(&dir.join(named)))) {
+                Some((wanted, Ok(sum))) if *wanted != sum => {
                     Err(other(&format!("it is gone, and {named} is not the file")))
                 }
                 _ => Ok(()),

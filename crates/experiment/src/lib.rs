@@ -40,6 +40,8 @@ mod syntax;
 #[cfg(test)]
 mod attach_tests;
 #[cfg(test)]
+mod remedy_tests;
+#[cfg(test)]
 mod tests;
 
 pub use addresses::Endpoint;

@@ -1,6 +1,7 @@
 //! Devices with more than two ports (RFC 2285, section 3.3): what a file says of them, and routes to what lies
 //! behind them.
 
+use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use fwdlab_results::Measure;
@@ -27,14 +28,19 @@ impl Experiment {
     pub(super) fn route_to_ports(&mut self) {
         let groups: Vec<(u16, Endpoint)> =
             self.traffics.iter().flat_map(Traffic::groups).filter(|(port, _)| *port > 1).collect();
-        let fixed = &mut self.routes.fixed;
+        let mut own: Vec<Route> = Vec::new();
         for (port, ends) in groups {
             let gateway = gateway(port, ends.first());
             for prefix in covering(&ends) {
-                fixed.retain(|route| route.prefix != prefix);
-                fixed.push(Route { prefix, gateway, port });
+                own.retain(|route| route.prefix != prefix);
+                own.push(Route { prefix, gateway, port });
             }
         }
+        // Once over the others, which may be a million.
+        let named: HashSet<Prefix> = own.iter().map(|route| route.prefix).collect();
+        let fixed = &mut self.routes.fixed;
+        fixed.retain(|route| !named.contains(&route.prefix));
+        fixed.extend(own);
     }
 }
 
@@ -117,7 +123,8 @@ pub(super) fn check(
     complaints: &mut Complaints<'_>,
 ) {
     let most = placed.iter().map(|(traffic, _)| traffic.ports).max().unwrap_or(USUAL);
-    if most == USUAL {
+    // An odd number is refused where it stands.
+    if most == USUAL || placed.iter().any(|(traffic, _)| !traffic.ports.is_multiple_of(2)) {
         return;
     }
     for (traffic, place) in placed {

@@ -10,7 +10,7 @@ use fwdlab_guard::input;
 use toml::de::DeTable;
 
 use super::Variant;
-use super::fields::{Found, Section, integer_of, nearest, shown};
+use super::fields::{Found, Section, integer_of, nearest, quoted, shown, without_quotes};
 use super::problem::{Complaint, Complaints};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::syntax;
@@ -90,8 +90,10 @@ impl Experiment {
                 table = line.trim_end();
             }
             let Some((key, value)) = line.split_once('=') else { continue };
-            let file = value.split(['"', '\'']).nth(1).filter(|file| file.len() > 2);
-            if let Some(file) = file.filter(|file| message.contains(file)) {
+            let Some(file) = value.split(['"', '\'']).nth(1) else { continue };
+            // A short name may be part of any word: the path of the file is not.
+            let place = inputs::place(&self.path, Path::new(file)).display().to_string();
+            if message.contains(&place) || (file.len() > 2 && message.contains(file)) {
                 // `[routes] file`: a key that several tables have says little alone
                 let own = Some(table).filter(|t| t.ends_with(']') && !t.starts_with("[["));
                 let own = own.map_or_else(String::new, |own| format!("{own} "));
@@ -314,9 +316,16 @@ fn read_experiment(
     devices: &[&dyn Schema],
     complaints: &mut Complaints<'_>,
 ) -> Option<Experiment> {
+    if top.is_empty() {
+        let remedy = "`fwdlab init FILE` writes an experiment to begin with";
+        let complaint = Complaint::new("the file holds no key", "an experiment", remedy);
+        complaints.add(&top.at.clone(), "", complaint);
+        return None;
+    }
     let title = read_title(&mut top, complaints);
     let named = read_device(&mut top, devices, complaints);
-    let baseline = top.required_text("baseline", "\"the name of a variant\"", complaints);
+    let first = top.first_name("variant").unwrap_or("the name of a variant");
+    let baseline = top.required_text("baseline", &format!("{first:?}"), complaints);
     let margin = read_margin(&mut top, complaints);
     let blocks = read_blocks(&mut top, complaints);
     let calibrate = read_calibrate(&mut top, complaints);
@@ -567,7 +576,10 @@ fn read_blocks(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Option
                 _ => Err(Complaint::new(
                     format!("{} is no number of blocks", shown(found.value)),
                     format!("a whole number from 1 to {MOST_BLOCKS}, or \"until-decided\""),
-                    format!("write blocks = {DEFAULT_BLOCKS}"),
+                    match quoted(found.value) {
+                        Some(meant @ 1..) => without_quotes("blocks", meant),
+                        _ => format!("write blocks = {DEFAULT_BLOCKS}"),
+                    },
                 )),
             };
             complaints.keep(&found.at, &found.field, result)
@@ -576,7 +588,9 @@ fn read_blocks(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Option
     let range = u64::from(LEAST_CAP)..=u64::from(MOST_BLOCKS);
     let at = top.value("cap").map(|found| (found.at, found.field));
     let cap = top.integer("cap", range, complaints).map(|found| found.value as u32);
-    match (blocks, cap, at) {
+    // What is written `block` is said to be unknown, and a cap beside it is none without a meaning.
+    let is_known = !top.is_misspelt("blocks");
+    match (blocks, cap.filter(|_| is_known), at) {
         (Some(Blocks::UntilDecided { .. }), Some(cap), _) => Some(Blocks::UntilDecided { cap }),
         (Some(Blocks::Fixed(n)), Some(_), Some((at, field))) => {
             let complaint = Complaint::new(

@@ -308,7 +308,7 @@ fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f6
     canvas.open(&[("class", "series"), ("data-variant", &series.variant)]);
     draw_name(canvas, layout, &series.variant, centre);
     let Some(summary) = series.summary else {
-        canvas.text("warn-text", Anchor::Middle, at(centre, layout.bottom - 8.0), "no trial kept");
+        draw_nothing(canvas, layout, centre);
         canvas.close();
         return;
     };
@@ -337,6 +337,16 @@ fn draw_series(canvas: &mut Canvas, layout: &Layout, series: &Series, centre: f6
     }
     canvas.text("halo strong", Anchor::Middle, at(centre, y), &value);
     canvas.close();
+}
+
+/// What stands in the place of a bar without a trial, in as many lines as its column asks for.
+fn draw_nothing(canvas: &mut Canvas, layout: &Layout, centre: f64) {
+    let columns = ((layout.slot / CHARACTER) as usize).max("trial".len());
+    let lines = wrap("no trial kept", columns, "", "");
+    for (k, line) in lines.lines().rev().enumerate() {
+        let y = layout.bottom - 8.0 - TITLE_LINE * k as f64;
+        canvas.text("warn-text", Anchor::Middle, at(centre, y), line);
+    }
 }
 
 /// The end of a whisker that goes on to this figure.
@@ -452,6 +462,25 @@ mod tests {
         let endless = with(&"word ".repeat(99));
         assert_eq!(height(&endless), height(&with("inet")) + 2.0 * TITLE_LINE);
         assert!(endless.contains("...</text>"), "{endless}");
+    }
+
+    /// At 400 px it ran into the next bar.
+    #[test]
+    fn a_bar_without_a_trial_says_so_in_the_width_of_its_column() {
+        let with = |count: usize, room: Room| {
+            let mut chart = chart(&["a", "b", "c", "d", "e", "f", "g", "h"][..count]);
+            chart.traffics[0].series[1].summary = None;
+            bars_in(&chart, room).into_document("t", "")
+        };
+        let wide = with(2, Room::Phone);
+        assert!(wide.contains(">no trial kept</text>"), "{wide}");
+        let narrow = with(3, Room::Phone);
+        assert!(narrow.contains(">no trial</text>") && narrow.contains(">kept</text>"), "{narrow}");
+        let narrowest = with(8, Room::Phone);
+        assert!(
+            narrowest.contains(">no</text>") && narrowest.contains(">trial</text>"),
+            "{narrowest}"
+        );
     }
 
     /// "inconclusive" stood across the figures of both neighbours.

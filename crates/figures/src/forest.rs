@@ -9,6 +9,9 @@ const TOP: f64 = 84.0;
 /// Room that a label of the axis takes.
 const LABEL: f64 = 62.0;
 
+/// From the plot to the words beside it.
+const BESIDE: f64 = 16.0;
+
 /// Characters of a title in narrow plots, and of one in smaller letters.
 const WIDEST_TITLE: usize = 28;
 const WIDEST_STRONG: usize = 44;
@@ -71,10 +74,18 @@ struct Layout {
 }
 
 impl Layout {
-    const fn of(room: Room) -> Self {
+    /// Beside long words the plot itself is narrower.
+    fn of(room: Room, rows: &[ForestRow]) -> Self {
+        /// The least width of the plot.
+        const LEAST: f64 = 200.0;
         match room {
             Room::Page => {
-                Self { width: 800.0, left: 190.0, right: 560.0, row: 44.0, is_narrow: false }
+                let (width, left) = (800.0, 190.0);
+                let words = rows.iter().flat_map(|row| [&row.text, &row.detail]);
+                let longest = words.map(|words| words.chars().count()).max().unwrap_or(0);
+                let right = width - BESIDE - CHARACTER * longest as f64;
+                let right = right.clamp(left + LEAST, 560.0);
+                Self { width, left, right, row: 44.0, is_narrow: false }
             }
             Room::Phone => {
                 Self { width: 360.0, left: 16.0, right: 344.0, row: 88.0, is_narrow: true }
@@ -90,7 +101,7 @@ pub fn forest(forest: &Forest) -> Canvas {
 
 /// Draws the plot where there is so much room.
 pub fn forest_in(forest: &Forest, room: Room) -> Canvas {
-    let layout = Layout::of(room);
+    let layout = Layout::of(room, &forest.rows);
     let x = scale(forest, &layout);
     let is_cut = forest.rows.iter().flat_map(|row| [row.deciding, row.other]).flatten();
     let is_cut = is_cut.into_iter().any(|e| x.is_beyond(e.low) || x.is_beyond(e.high));
@@ -173,8 +184,8 @@ fn draw_row(canvas: &mut Canvas, row: &ForestRow, (x, layout): (&Ratios, &Layout
     } else {
         canvas.text("strong", Anchor::End, at(layout.left - 14.0, y - 2.0), &row.variant);
         canvas.text("faint", Anchor::End, at(layout.left - 14.0, y + 13.0), &row.traffic);
-        canvas.text("strong", Anchor::Start, at(layout.right + 16.0, y - 2.0), &row.text);
-        canvas.text("faint", Anchor::Start, at(layout.right + 16.0, y + 13.0), &row.detail);
+        canvas.text("strong", Anchor::Start, at(layout.right + BESIDE, y - 2.0), &row.text);
+        canvas.text("faint", Anchor::Start, at(layout.right + BESIDE, y + 13.0), &row.detail);
     }
     if let Some(other) = row.other {
         draw_interval(canvas, other, x, ("axis", y + 9.0, 3.0));
@@ -251,6 +262,17 @@ mod tests {
         assert!(titled(long, Room::Phone).contains(long));
         assert!(is_large(&titled("Change against radix", Room::Phone)));
         assert!(!titled(&long.repeat(2), Room::Phone).contains(&long.repeat(2)));
+    }
+
+    /// "device cost [below x0.001, above x1000" stood there, without its end.
+    #[test]
+    fn words_beside_the_plot_stay_within_it() {
+        let mut own = plot(10.0, 14.0);
+        assert_eq!(Layout::of(Room::Page, &own.rows).right, 560.0);
+        own.rows[0].detail = "device cost [below x0.001, above x1000]".to_owned();
+        let layout = Layout::of(Room::Page, &own.rows);
+        let end = layout.right + BESIDE + CHARACTER * own.rows[0].detail.len() as f64;
+        assert!(end <= layout.width && layout.right > layout.left + 200.0, "{end}");
     }
 
     #[test]

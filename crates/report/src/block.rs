@@ -44,6 +44,8 @@ pub enum Block<'a> {
     Flames(&'a [FlameGraph]),
     /// A variant against the baseline.
     Verdict(Box<Statement<'a>>),
+    /// Verdicts that are invalid for the same causes.
+    Invalid(Box<Invalid<'a>>),
     /// Blocks that can be folded away. They say themselves what they are: where nothing folds, the
     /// summary is left out.
     Details(Details<'a>),
@@ -129,6 +131,70 @@ impl Doubt {
     }
 }
 
+/// Verdicts that are invalid for the same causes, in one.
+pub struct Invalid<'a> {
+    /// How many there are.
+    pub sentence: String,
+    /// Which.
+    pub named: Vec<Named<'a>>,
+    /// Their doubts, the causes first.
+    pub doubts: Vec<SharedDoubt>,
+}
+
+/// Variants with one traffic.
+pub struct Named<'a> {
+    /// What they are about: `IPv4`, or `IPv4 (inet-64)` where there are several.
+    pub subject: String,
+    /// Name of the traffic.
+    pub traffic: &'a str,
+    /// Their names.
+    pub variants: Vec<&'a str>,
+}
+
+impl Named<'_> {
+    /// `IPv4: modular, lockless`.
+    pub fn whole(&self) -> String {
+        format!("{}: {}", self.subject, self.variants.join(", "))
+    }
+}
+
+/// Doubts of one kind about several verdicts.
+pub struct SharedDoubt {
+    /// Whether the verdicts are invalid for it.
+    pub is_cause: bool,
+    /// What helps.
+    pub remedy: String,
+    /// What is doubtful, and of whom it is said.
+    pub texts: Vec<(String, Vec<String>)>,
+    /// Whether there is one text, said of all.
+    pub is_of_all: bool,
+}
+
+impl SharedDoubt {
+    /// In lines: what is said of all with what helps, else what all texts begin with and what helps, then each of them
+    /// with whom it is said of.
+    pub fn lines(&self) -> Vec<String> {
+        let word = if self.is_cause { "cause" } else { "warning" };
+        if let [(text, _)] = &self.texts[..]
+            && self.is_of_all
+        {
+            return vec![format!("{word}: {text}: {}", self.remedy)];
+        }
+        let each = self.texts.iter().map(|(text, names)| format!("{text} ({})", names.join(", ")));
+        std::iter::once(format!("{word}: {}: {}", self.head(), self.remedy)).chain(each).collect()
+    }
+
+    /// What all texts begin with, up to a colon; else the first of them.
+    fn head(&self) -> &str {
+        let heads =
+            |text: &'_ str| text.split_once(": ").map_or(text.len(), |(head, _)| head.len());
+        let Some((first, _)) = self.texts.first() else { return "" };
+        let head = &first[..heads(first)];
+        let is_shared = self.texts.iter().all(|(text, _)| text.starts_with(head));
+        if is_shared { head } else { first }
+    }
+}
+
 /// What can be folded away.
 pub struct Details<'a> {
     /// What is inside.
@@ -200,7 +266,7 @@ impl<'a> Block<'a> {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Title(_) | Self::Lead(_) => Kind::Head,
-            Self::Verdict(_) => Kind::Verdict,
+            Self::Verdict(_) | Self::Invalid(_) => Kind::Verdict,
             Self::List(_)
             | Self::Badges(_)
             | Self::Warnings(_)

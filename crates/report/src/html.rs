@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use fwdlab_claims::claim::State;
 
-use super::block::{Block, Details, Heading, Item, Part, Scope, Statement};
+use super::block::{Block, Details, Heading, Invalid, Item, Named, Part, Scope, Statement};
 use super::flame::FlameGraph;
 use fwdlab_figures::escape;
 
@@ -144,6 +144,10 @@ fn block(out: &mut String, block: &Block<'_>) {
             verdict(out, statement);
             Ok(())
         }
+        Block::Invalid(all) => {
+            invalid(out, all);
+            Ok(())
+        }
         Block::Details(details) => {
             folded(out, details);
             Ok(())
@@ -155,7 +159,7 @@ fn block(out: &mut String, block: &Block<'_>) {
 }
 
 fn doubt(out: &mut String, text: &str) {
-    let _ = writeln!(out, "<p class=\"doubt\">{}</p>", joined(text));
+    let _ = writeln!(out, "<p class=\"doubt\">{}</p>", inline(text));
 }
 
 fn item(item: &Item) -> String {
@@ -191,6 +195,52 @@ fn verdict(out: &mut String, statement: &Statement<'_>) {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", joined(text));
     }
     statement.doubts.iter().for_each(|one| doubt(out, &one.whole()));
+    out.push_str("</div>\n");
+}
+
+/// Texts that differ from verdict to verdict, of which more are folded away.
+const MOST_TEXTS: usize = 3;
+
+fn invalid(out: &mut String, all: &Invalid<'_>) {
+    let traffics: Vec<&str> = all.named.iter().map(|named| named.traffic).collect();
+    let _ = writeln!(
+        out,
+        "<div class=\"verdict invalid\">\n<span class=\"word\">{}: invalid</span>\n<strong>{}</strong>",
+        escape(&traffics.join(", ")),
+        joined(&all.sentence)
+    );
+    for Named { subject, traffic, variants } in &all.named {
+        let name = |name: &&str| {
+            let name = escape(name);
+            format!("<span data-variant=\"{name}\">{name}</span>")
+        };
+        let names: Vec<String> = variants.iter().map(name).collect();
+        let _ = writeln!(
+            out,
+            "<p class=\"note names\" data-traffic=\"{}\">{}: {}</p>",
+            escape(traffic),
+            escape(subject),
+            names.join(" ")
+        );
+    }
+    for shared in &all.doubts {
+        let lines = shared.lines();
+        let (first, rest) = (&lines[..1], &lines[1..]);
+        first.iter().for_each(|line| doubt(out, line));
+        if rest.is_empty() {
+            continue;
+        }
+        let items: String =
+            rest.iter().map(|line| format!("<li>{}</li>\n", joined(line))).collect();
+        let list = format!("<ul class=\"facts\">\n{items}</ul>");
+        let _ = match rest.len() {
+            0..=MOST_TEXTS => writeln!(out, "{list}"),
+            count => writeln!(
+                out,
+                "<details><summary>what each shows ({count})</summary>\n{list}</details>"
+            ),
+        };
+    }
     out.push_str("</div>\n");
 }
 

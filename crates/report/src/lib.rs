@@ -11,6 +11,7 @@
 mod axis;
 mod block;
 mod build;
+mod causes;
 mod chart;
 mod check;
 mod drawings;

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use fwdlab_claims::claim::State;
 use fwdlab_guard::{markdown, words};
 
-use super::block::{Block, Figure, Heading, Kind, Part, Statement, unfolded};
+use super::block::{
+    Block, Figure, Heading, Invalid, Kind, Named, Part, SharedDoubt, Statement, unfolded,
+};
 use fwdlab_figures::text_table::wrap;
 
 /// Columns of running text in a file.
@@ -135,6 +137,10 @@ fn block(out: &mut String, block: &Block<'_>, dialect: Dialect) {
             Dialect::File => verdict(out, statement),
             Dialect::Summary => verdict_in_brief(out, statement),
         },
+        Block::Invalid(all) => match dialect {
+            Dialect::File => invalid(out, all),
+            Dialect::Summary => invalid_in_brief(out, all),
+        },
         // Unfolded before.
         Block::Details(_) | Block::Scoped(..) => {}
     }
@@ -218,6 +224,27 @@ fn verdict(out: &mut String, statement: &Statement<'_>) {
     }
     for doubt in &statement.doubts {
         out.push_str(&wrap(&doubt.whole(), WIDTH, "   ", "     "));
+    }
+}
+
+fn invalid(out: &mut String, all: &Invalid<'_>) {
+    out.push_str(&wrap(&all.sentence, WIDTH, "=> ", "   "));
+    for named in &all.named {
+        out.push_str(&wrap(&named.whole(), WIDTH, "   ", "     "));
+    }
+    for doubt in &all.doubts {
+        for (k, line) in doubt.lines().iter().enumerate() {
+            let (first, next) = if k == 0 { ("   ", "     ") } else { ("     ", "       ") };
+            out.push_str(&wrap(line, WIDTH, first, next));
+        }
+    }
+}
+
+fn invalid_in_brief(out: &mut String, all: &Invalid<'_>) {
+    let _ = writeln!(out, "- :x: {}", all.sentence);
+    let doubts = all.doubts.iter().flat_map(SharedDoubt::lines);
+    for text in all.named.iter().map(Named::whole).chain(doubts) {
+        let _ = writeln!(out, "  <br>{text}");
     }
 }
 

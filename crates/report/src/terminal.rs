@@ -6,7 +6,7 @@ use fwdlab_claims::claim::State;
 
 use fwdlab_guard::words;
 
-use super::block::{Block, Heading, Kind, Part, Statement, unfolded};
+use super::block::{Block, Heading, Invalid, Kind, Part, Statement, unfolded};
 use fwdlab_figures::text_table::wrap;
 
 /// Narrowest width that lines are broken to.
@@ -126,6 +126,7 @@ impl Sheet {
                 .map(|g| self.wrap(&format!("{}: {}: {}", g.title, g.file, g.note), "- ", "  "))
                 .collect(),
             Block::Verdict(statement) => self.verdict(statement),
+            Block::Invalid(all) => self.invalid(all),
             // Unfolded before.
             Block::Details(_) | Block::Scoped(..) => String::new(),
         };
@@ -134,6 +135,21 @@ impl Sheet {
 
     fn states(self, texts: &[String], style: Style) -> String {
         texts.iter().map(|text| self.paint(&self.wrap(text, "", "  "), style)).collect()
+    }
+
+    fn invalid(self, all: &Invalid<'_>) -> String {
+        let (first, next) = ("  ", "    ");
+        let sentence = self.wrap(&all.sentence, "", next);
+        let mut text = self.paint(&sentence, AnsiColor::Red.on_default().bold());
+        for named in &all.named {
+            text += &self.wrap(&named.whole(), first, next);
+        }
+        for doubt in all.doubts.iter().filter(|doubt| self.is_commit || doubt.is_cause) {
+            for (k, line) in doubt.lines().iter().enumerate() {
+                text += &self.wrap(line, if k == 0 { first } else { next }, "      ");
+            }
+        }
+        text
     }
 
     fn verdict(self, statement: &Statement<'_>) -> String {

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "png")]
 mod browser;
+mod causes;
 mod earlier;
 pub(crate) mod example;
 mod golden;

@@ -1,4 +1,5 @@
-//! Numbers as people read them: rounded, with a sign where one is due.
+//! Numbers as people read them: rounded, with a sign where one is due. What has hundreds of digits is a power
+//! of ten ([`decimal`]).
 
 /// A change in per cent that is held against a published one: `+17.46 %`.
 pub fn exact_percent(percent: f64) -> String {
@@ -19,19 +20,30 @@ pub fn rate(pps: f64) -> String {
     format!("{} {}", unit.show(pps), unit.name())
 }
 
+/// A figure of six digits, of no unit.
+pub fn bare(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 1e5 => 0,
+        size if size >= 1e3 => 1,
+        size if size >= 1.0 => 3,
+        _ => 6,
+    };
+    decimal(value, decimals)
+}
+
 /// A figure in its unit, for people: rates as [`rate`], times as `s`, `ms` or `us`, bits as `Gbit/s`.
 pub fn figure(value: f64, unit: &str) -> String {
     match unit {
         "frames/s" => rate(value),
-        "s" if value >= 1.0 => format!("{value:.2} s"),
+        "s" if value >= 1.0 => format!("{} s", decimal(value, 2)),
         "s" if value >= 1e-3 => format!("{:.2} ms", value * 1e3),
         "s" => format!("{:.1} us", value * 1e6),
         "ns/frame" | "ns/session" => format!("{} {unit}", ns(value)),
-        "ns/byte" => format!("{value:.3} {unit}"),
-        "bit/s" if value >= 1e9 => format!("{:.3} Gbit/s", value / 1e9),
+        "ns/byte" => format!("{} {unit}", decimal(value, 3)),
+        "bit/s" if value >= 1e9 => format!("{} Gbit/s", decimal(value / 1e9, 3)),
         "bit/s" if value >= 1e6 => format!("{:.1} Mbit/s", value / 1e6),
         "bit/s" if value >= 1e4 => format!("{:.1} kbit/s", value / 1e3),
-        unit => format!("{value:.0} {unit}"),
+        unit => format!("{} {unit}", decimal(value.round(), 0)),
     }
 }
 
@@ -68,25 +80,26 @@ impl RateUnit {
     /// A rate in this unit, without its name.
     pub fn show(self, pps: f64) -> String {
         match self {
-            Self::Pps => format!("{pps:.0}"),
-            Self::Kpps => format!("{:.1}", pps / 1e3),
-            Self::Mpps => format!("{:.3}", pps / 1e6),
+            Self::Pps => decimal(pps.round(), 0),
+            Self::Kpps => decimal(pps / 1e3, 1),
+            Self::Mpps => decimal(pps / 1e6, 3),
         }
     }
 }
 
 /// Nanoseconds per frame: `98.1`.
 pub fn ns(value: f64) -> String {
-    if value < 1e3 { format!("{value:.1}") } else { format!("{value:.0}") }
+    decimal(value, if value < 1e3 { 1 } else { 0 })
 }
 
 /// Nanoseconds of a difference, of which small ones matter: `0.25`, `12.3`.
 pub fn ns_fine(value: f64) -> String {
-    match value.abs() {
-        size if size < 9.995 => format!("{value:.2}"),
-        size if size < 1e3 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
-    }
+    let decimals = match value.abs() {
+        size if size < 9.995 => 2,
+        size if size < 1e3 => 1,
+        _ => 0,
+    };
+    decimal(value, decimals)
 }
 
 /// A level in per cent without needless digits: `95`, `99.9`.
@@ -115,7 +128,8 @@ pub fn count(n: u64) -> String {
 
 /// A figure without its decimals, with separators: `1,488,095`.
 pub fn whole(value: f64) -> String {
-    let digits = count(value.abs().round() as u64);
+    let rounded = decimal(value.abs().round(), 0);
+    let digits = rounded.parse().map_or(rounded, count);
     if value <= -0.5 { format!("-{digits}") } else { digits }
 }
 
@@ -124,7 +138,7 @@ pub fn plain_rate(pps: f64) -> f64 {
     (pps * 10.0).round() / 10.0
 }
 
-pub use fwdlab_stats::plural;
+pub use fwdlab_stats::{decimal, plural};
 
 #[cfg(test)]
 mod tests {
@@ -135,14 +149,28 @@ mod tests {
         assert_eq!(exact_percent(-5.703), "-5.70 %");
     }
 
+    /// A median of 1e307 had 308 digits, one of 1e-317 was 0.000000.
     #[test]
-    fn zero_is_never_shown_with_a_minus() {}
+    fn figures_of_hundreds_of_digits_are_powers_of_ten() {
+        assert_eq!(
+            [1234.56, 0.5, 0.0, 123_456.7].map(bare),
+            ["1234.6", "0.500000", "0.000000", "123457"]
+        );
+        assert_eq!([1e307, 1e-317].map(bare), ["1.00000e307", "1.00000e-317"]);
+        assert_eq!(rate(2.5e307), "2.50000e301 Mpps");
+        for unit in ["frames/s", "s", "ns/frame", "ns/byte", "bit/s", "bytes"] {
+            assert!(figure(1e307, unit).len() < 24, "{}", figure(1e307, unit));
+        }
+        assert_eq!((figure(1e-12, "frames"), rate(1e-12)), ("0 frames".into(), "0 pps".into()));
+        assert_eq!((ns(1e300), ns_fine(-1e300)), ("1.00000e300".into(), "-1.00000e300".into()));
+    }
 
     #[test]
     fn counts_are_grouped_by_three() {
         assert_eq!(count(1_488_095), "1,488,095");
         assert_eq!(count(999), "999");
         assert_eq!((whole(1_488_095.2), whole(-999.0)), ("1,488,095".into(), "-999".into()));
+        assert_eq!(whole(-1e300), "-1.00000e300");
     }
 
     #[test]

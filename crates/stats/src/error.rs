@@ -1,5 +1,6 @@
 //! What can be wrong with the numbers that callers hand in.
 
+use crate::decimal::exact;
 use crate::plural;
 
 /// Why a statistic cannot be computed.
@@ -18,7 +19,9 @@ pub enum Error {
     },
     /// A value is zero, negative, infinite or not a number, so that it has no logarithm.
     #[error(
-        "{side}: value number {} is {value}, and only values above 0 can be compared by ratios", index + 1
+        "{side}: value number {} is {}, and only values above 0 can be compared by ratios",
+        index + 1,
+        exact(*value)
     )]
     NotPositive {
         /// `baseline` or `variant`.

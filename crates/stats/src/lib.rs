@@ -22,6 +22,7 @@ pub mod change;
 mod comparison;
 pub mod coverage;
 mod dataset;
+mod decimal;
 pub mod distribution;
 pub mod dunnett;
 mod effect;
@@ -56,6 +57,7 @@ pub use comparison::{
     Comparison, Confidence, ConfidenceInterval, Counts, Direction, Estimand, Method,
 };
 pub use dataset::{Dataset, median};
+pub use decimal::decimal;
 pub use effect::{Effect, far_change, percent_interval, signed_change, signed_percent};
 pub use error::Error;
 pub use plural::plural;

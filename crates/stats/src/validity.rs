@@ -95,6 +95,18 @@ pub enum Finding {
         /// Names of the failed trials, as far as they are known.
         failed: Vec<String>,
     },
+    /// Some blocks have no figure of a variant, so that the others' figures of them count for nothing.
+    BlocksIncomplete {
+        /// All blocks.
+        blocks: usize,
+        /// Which, and whose figure they lack: `block 3 (radix)`.
+        lacking: Vec<String>,
+    },
+    /// No block has figures of all variants: nothing can be compared within blocks.
+    BlocksApart {
+        /// The blocks of each variant: `radix has 10 of 1 to 10`.
+        blocks: Vec<String>,
+    },
     /// More than one factor differs between variant and baseline.
     FactorsDiffer {
         /// The factors in words.
@@ -252,6 +264,7 @@ impl Finding {
             | Self::GeneratorLimited { .. }
             | Self::FlowsDiffer { .. }
             | Self::FactorsDiffer { .. }
+            | Self::BlocksApart { .. }
             | Self::NotApplied { .. }
             | Self::FramesWrong { .. }
             | Self::CoresTaken { .. }
@@ -286,6 +299,13 @@ impl Finding {
             Self::TrialsMissing { .. } => {
                 "look at the failed trials and run them again (in a campaign: the same `fwdlab run` with \
                  --retry-failed)"
+            }
+            Self::BlocksIncomplete { .. } => {
+                "give every block a row of each variant, with an empty cell where a trial FAILED"
+            }
+            Self::BlocksApart { .. } => {
+                "give what ran beside each other the same number of block, or leave that column out: then \
+                 they are compared without blocks"
             }
             Self::FactorsDiffer { .. } => {
                 "run both variants on the same set-up, or declare the factors in the experiment"

@@ -50,6 +50,18 @@ pub enum TopologyError {
         /// What nft said, on one line.
         message: String,
     },
+    /// A rule set asks for what the kernel has not.
+    #[error(
+        "nft refused the nftables rules of namespace {namespace}: {message}; the kernel knows no such thing: name \
+         what the rules themselves declare and the device's interfaces, port0 and port1, or load the module that it \
+         is part of (nf_flow_table_inet for a flowtable, nfnetlink_queue for queue)"
+    )]
+    Lacking {
+        /// Role of the namespace.
+        namespace: String,
+        /// What nft said, on one line, with its place in the rules.
+        message: String,
+    },
     /// A rule set that would have nft read other files.
     #[error(
         "{what} may not hold the word \"include\": nft reads, as root, and quotes whatever file it names; write all rules into one file"

@@ -91,20 +91,38 @@ pub(super) fn replace(namespace: &str, rules: &str) -> Result<(), TopologyError>
     let text = format!("flush ruleset\n{rules}\n");
     run(&["-f", "-"], &text, namespace).map(drop).map_err(|error| match error {
         TopologyError::Rules { namespace, message } => {
-            TopologyError::Rules { namespace, message: placed(&message).unwrap_or(message) }
+            let message = placed(&message, rules).unwrap_or(message);
+            match is_unknown(&message) {
+                true => TopologyError::Lacking { namespace, message },
+                false => TopologyError::Rules { namespace, message },
+            }
         }
         other => other,
     })
 }
 
-/// A message with the line and column of the rules, where nft names those of its input, which has a line
-/// before them.
-fn placed(message: &str) -> Option<String> {
+/// A message with the line, the column and the words of the rules, where nft names those of its input, which has a
+/// line before them.
+fn placed(message: &str, rules: &str) -> Option<String> {
     let (place, what) = message.split_once(": Error: ")?;
     let (place, columns) = place.rsplit_once(':')?;
     let line: usize = place.rsplit_once(':')?.1.parse().ok()?;
-    let column = columns.split('-').next()?;
-    Some(format!("line {}, column {column} of the rules: {what}", line.checked_sub(1)?))
+    let (column, end) = columns.split_once('-').unwrap_or((columns, columns));
+    let line = line.checked_sub(1)?;
+    let words = || -> Option<&str> {
+        let (first, last): (usize, usize) = (column.parse().ok()?, end.parse().ok()?);
+        rules.lines().nth(line.checked_sub(1)?)?.get(first.checked_sub(1)?..last)
+    };
+    // What it does not understand is quoted by the message itself.
+    let words = words().filter(|_| is_unknown(what));
+    let words = words.map_or_else(String::new, |words| format!(" ({})", words::one_line(words)));
+    Some(format!("line {line}, column {column} of the rules{words}: {what}"))
+}
+
+/// Whether the kernel knows nothing of this name: of the rules, or of a part of its own.
+fn is_unknown(message: &str) -> bool {
+    let ends = ["No such file or directory", "Operation not supported", "Protocol not supported"];
+    ends.iter().any(|end| message.trim_end().ends_with(end))
 }
 
 /// Removes all rules of the calling thread's namespace.
@@ -168,11 +186,19 @@ mod tests {
 
     #[test]
     fn a_message_of_nft_names_the_line_of_the_rules() {
-        let told = placed("/dev/stdin:3:23-24: Error: syntax error, unexpected '}'");
+        let told = placed("/dev/stdin:3:23-24: Error: syntax error, unexpected '}'", "a\nb");
         let wanted = "line 2, column 23 of the rules: syntax error, unexpected '}'";
         assert_eq!(told.as_deref(), Some(wanted));
-        assert_eq!(placed("it said nothing"), None);
-        assert_eq!(placed("netlink: Error: cache initialization failed"), None);
+        assert_eq!(placed("it said nothing", ""), None);
+        assert_eq!(placed("netlink: Error: cache initialization failed", ""), None);
+        let rules = "table inet f {\n flowtable ft { hook ingress priority 0; }\n}";
+        let none = "/dev/stdin:3:12-13: Error: Could not process rule: No such file or directory";
+        let told = placed(none, rules);
+        let wanted = "line 2, column 12 of the rules (ft): Could not process rule: No such file or directory";
+        assert_eq!(told.as_deref(), Some(wanted));
+        assert!(is_unknown(wanted) && !is_unknown("syntax error, unexpected '}'"));
+        // A place that is none of the rules' own.
+        assert!(placed("/dev/stdin:9:80-99: Error: No such file or directory", rules).is_some());
     }
 
     #[test]

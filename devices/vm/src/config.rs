@@ -66,7 +66,7 @@ const SESSIONS: [Wanted; 2] = [
 
 /// What rules need besides, each with the words, one after the other, that ask for it. All of them are words that
 /// nft(8) keeps for itself: nothing can be named so.
-const BY_WORDS: [(&[&str], Wanted); 17] = [
+const BY_WORDS: [(&[&str], Wanted); 18] = [
     (&["table", "inet"], module("NF_TABLES_INET", "`table inet` in the rules", &[])),
     (&["table", "ip"], module("NF_TABLES_IPV4", "`table ip` in the rules", &[])),
     (&["table", "ip6"], module("NF_TABLES_IPV6", "`table ip6` in the rules", &[])),
@@ -83,10 +83,12 @@ const BY_WORDS: [(&[&str], Wanted); 17] = [
     (&["numgen"], module("NFT_NUMGEN", "`numgen` in the rules", &[])),
     (&["jhash"], module("NFT_HASH", "`jhash` in the rules", &[])),
     (&["symhash"], module("NFT_HASH", "`symhash` in the rules", &[])),
+    (&["flowtable"], module("NF_FLOW_TABLE", "`flowtable` in the rules", INGRESS)),
     (&["flow", "add"], module("NFT_FLOW_OFFLOAD", "`flow add` in the rules", FLOWS)),
 ];
 
 const NAT: &[&str] = &["NF_CONNTRACK", "NF_TABLES_IPV4", "NFT_NAT"];
+const INGRESS: &[&str] = &["NF_CONNTRACK", "NETFILTER_INGRESS"];
 const FLOWS: &[&str] =
     &["NF_CONNTRACK", "NETFILTER_INGRESS", "NF_FLOW_TABLE", "NF_FLOW_TABLE_INET"];
 
@@ -265,6 +267,9 @@ mod tests {
             rules("table ip n { chain c { type nat hook postrouting priority 0; masquerade\n} }"),
             ["NF_TABLES_IPV4", "NFT_MASQ", "NFT_NAT"]
         );
+        let flows =
+            "table inet f { flowtable t { hook ingress priority 0; devices = { port0 }; }; }";
+        assert_eq!(rules(flows), ["NF_TABLES_INET", "NF_FLOW_TABLE"]);
         // Text, comments and values of other words ask for nothing.
         let none = "# ct limit rate\nchain c { icmp type redirect comment \"ct # x\" drop # ct\n";
         assert_eq!(rules(none), [""; 0]);

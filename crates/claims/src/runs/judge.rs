@@ -56,7 +56,9 @@ pub fn without_blocks(pairs: &[[&Series; 2]], kind: Kind, terms: Terms) -> Vec<J
         })
         .collect();
     let all = compared(&own, kind, terms.confidence);
-    let both = |result: Result<Unpaired, Error>| result.map(|b| (b.comparison.clone(), Some(b)));
+    let both = |result: Result<Unpaired, Error>| -> Compared {
+        result.map(|b| (b.comparison.clone(), Some(b))).map_err(not_computable)
+    };
     pairs.iter().zip(all).map(|(pair, result)| finish(*pair, both(result), terms)).collect()
 }
 
@@ -74,8 +76,13 @@ pub fn compared(
     unpaired::compare_several(pairs, confidence, kind)
 }
 
-/// A comparison, with what the rank test beside it says where there were no blocks.
-pub type Compared = Result<(Comparison, Option<Unpaired>), Error>;
+/// A comparison, with what the rank test beside it says where there were no blocks; else why there is none.
+pub type Compared = Result<(Comparison, Option<Unpaired>), Finding>;
+
+/// What keeps figures from being compared, as a finding.
+pub fn not_computable(error: Error) -> Finding {
+    Finding::NotComputable { reason: error.to_string() }
+}
 
 /// The judgement on two series, (baseline, variant), that were compared.
 pub fn finish([baseline, variant]: [&Series; 2], compared: Compared, terms: Terms) -> Judged {
@@ -99,8 +106,8 @@ pub fn finish([baseline, variant]: [&Series; 2], compared: Compared, terms: Term
             findings.extend(validity::rare_runs(&comparison, terms.margin, names));
             (Some(comparison), both.map(|both| both.rank))
         }
-        Err(error) => {
-            findings.push(Finding::NotComputable { reason: error.to_string() });
+        Err(why) => {
+            findings.push(why);
             (None, None)
         }
     };

@@ -13,5 +13,5 @@ mod series;
 pub use context::Context;
 pub use series::Series;
 
-pub use judge::{Judged, Terms, compared, finish, without_blocks};
+pub use judge::{Judged, Terms, compared, finish, not_computable, without_blocks};
 pub use recorded::{all, series};

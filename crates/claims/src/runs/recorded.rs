@@ -36,6 +36,7 @@ pub fn series(results: &Results, (variant, traffic): (&str, &str), metric: Metri
     let figures = results.figures(metric, variant, traffic);
     let trials = results.trials_of(variant, traffic);
     let is_blocked = results.campaign.is_blocked();
+    let failed = || trials.iter().filter(|trial| !trial.is_ok());
     Series {
         name: variant.to_owned(),
         source: results.dir.to_string_lossy().into_owned(),
@@ -45,11 +46,8 @@ pub fn series(results: &Results, (variant, traffic): (&str, &str), metric: Metri
         direction: metric.direction(),
         values: figures.iter().map(|(_, value)| *value).collect(),
         blocks: is_blocked.then(|| figures.iter().map(|(block, _)| *block).collect()),
-        failed: trials
-            .iter()
-            .filter(|trial| !trial.is_ok())
-            .map(|trial| trial.id.clone())
-            .collect(),
+        failed: failed().map(|trial| trial.id.clone()).collect(),
+        failed_blocks: failed().filter(|_| is_blocked).map(|trial| trial.block).collect(),
         is_benchmark: false,
         context: Some(context(results, variant, traffic)),
     }

@@ -32,6 +32,9 @@ pub struct Series {
     /// Planned values without a figure.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
+    /// The blocks of those, from a source with blocks.
+    #[serde(skip)]
+    pub failed_blocks: Vec<u32>,
     /// Whether it is one of a list of benchmarks, which share a false discovery rate.
     #[serde(skip)]
     pub is_benchmark: bool,
@@ -64,6 +67,7 @@ impl Series {
             values,
             blocks: None,
             failed: Vec::new(),
+            failed_blocks: Vec::new(),
             is_benchmark: false,
             context: None,
         }

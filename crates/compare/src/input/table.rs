@@ -164,12 +164,12 @@ fn whole_column(
     let mut seen = HashSet::new();
     for (line, row) in &table.rows {
         let cell = row.get(column).map_or("", String::as_str);
+        let own = block.and_then(|block| row.get(block)).map_or("", String::as_str);
         match (cell, block) {
             ("", None) => {}
-            ("", Some(_)) => series.failed.push(format!("line {line}")),
+            ("", Some(_)) => fail(&mut series, path, *line, own)?,
             (cell, _) => {
                 series.values.push(number(path, *line, cell)?);
-                let own = block.and_then(|block| row.get(block)).map_or("", String::as_str);
                 join_block((&mut series, &mut seen), path, *line, own)?;
             }
         }
@@ -205,6 +205,18 @@ fn join_block(
     Ok(())
 }
 
+/// Notes a row without a figure, and its block where the table has blocks.
+fn fail(series: &mut Series, path: &Path, line: usize, cell: &str) -> Result<(), CompareError> {
+    if series.blocks.is_none() {
+        series.failed.push(format!("line {line}"));
+        return Ok(());
+    }
+    let block = block_number(path, line, cell)?;
+    series.failed.push(format!("block {block} in line {line}"));
+    series.failed_blocks.push(block);
+    Ok(())
+}
+
 fn by_variant(
     path: &Path,
     table: &Table,
@@ -233,7 +245,7 @@ fn by_variant(
         );
         let text = row.get(value).map_or("", String::as_str);
         if text.is_empty() {
-            all[at].failed.push(format!("line {line}"));
+            fail(&mut all[at], path, *line, cell(keys[1]))?;
             continue;
         }
         all[at].values.push(number(path, *line, text)?);

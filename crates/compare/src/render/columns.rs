@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::text::{aligned, figure, median};
+use super::text::{aligned, median};
 use crate::{Compared, Group, Judgement, Series};
+use fwdlab_results::units;
 use fwdlab_stats::{Direction, Effect, Verdict, signed_change};
 
 /// One table per unit and set of series.
@@ -99,5 +100,6 @@ fn change(judgement: &Judgement, direction: Direction) -> String {
 fn centre(series: &Series) -> String {
     let Some(centre) = median(series) else { return "-".to_owned() };
     let far = series.values.iter().map(|value| (value - centre).abs()).fold(0.0, f64::max);
-    format!("{} ± {:.0}%", figure(centre), far / centre.abs() * 100.0)
+    let far = units::decimal((far / centre.abs() * 100.0).round(), 0);
+    format!("{} ± {far}%", units::bare(centre))
 }

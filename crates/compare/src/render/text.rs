@@ -138,7 +138,7 @@ pub(crate) fn median(series: &Series) -> Option<f64> {
 
 /// A figure, or `-` where there is none.
 pub(crate) fn figure_or_dash(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), figure)
+    value.map_or_else(|| "-".to_owned(), units::bare)
 }
 
 /// Coefficient of variation, `FAILED` when there is no value, `-` when all are 0.
@@ -155,16 +155,6 @@ fn count(series: &Series) -> String {
         kept.to_string()
     } else {
         format!("{kept} of {}", series.planned())
-    }
-}
-
-/// A figure of six digits for people.
-pub(crate) fn figure(value: f64) -> String {
-    match value.abs() {
-        size if size >= 1e5 => format!("{value:.0}"),
-        size if size >= 1e3 => format!("{value:.1}"),
-        size if size >= 1.0 => format!("{value:.3}"),
-        _ => format!("{value:.6}"),
     }
 }
 

@@ -5,22 +5,33 @@ use fwdlab_claims::claim::{Claims, Spread, VerdictClaim};
 use fwdlab_claims::words;
 use fwdlab_results::Metric;
 use fwdlab_results::units;
-use fwdlab_stats::Verdict;
-use fwdlab_stats::validity::Severity;
 use fwdlab_stats::{percent_interval, signed_percent};
 
 use super::failures;
-use crate::block::{Block, Doubt, Statement};
+use crate::block::{Block, Statement};
+use crate::causes;
 use crate::listing::finds_difference;
 use crate::source::Source;
 
 /// One after the other.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let common = common_method(source.claims);
-    let verdicts = source.claims.verdicts.iter();
-    let mut blocks: Vec<_> = verdicts.map(|v| block(v, source, common.is_some())).collect();
+    let mut blocks = listed(source.claims.verdicts.iter(), source, common.is_some());
     blocks.extend(common.map(|method| how(&method)));
     blocks
+}
+
+/// Each verdict, and those that are invalid for the same causes as one.
+fn listed<'a>(
+    verdicts: impl Iterator<Item = &'a VerdictClaim>,
+    source: &Source<'a>,
+    is_common: bool,
+) -> Vec<Block<'a>> {
+    let one = |group: Vec<&'a VerdictClaim>| match &group[..] {
+        [verdict] => block(verdict, source, is_common),
+        group => Block::Invalid(Box::new(causes::together(group, source.claims))),
+    };
+    causes::grouped(verdicts).into_iter().map(one).collect()
 }
 
 /// How all verdicts were found, where they were found alike.
@@ -45,19 +56,14 @@ pub fn by_traffic<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
         blocks.push(Block::Label(source.claims.subject(cell.family, traffic)));
         blocks.extend(failures::of(&cells));
         let verdicts = source.claims.verdicts.iter().filter(|v| v.traffic == traffic);
-        blocks.extend(verdicts.map(|verdict| block(verdict, source, common.is_some())));
+        blocks.extend(listed(verdicts, source, common.is_some()));
     }
     blocks.extend(common.map(|method| how(&method)));
     blocks
 }
 
 fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>, is_common: bool) -> Block<'a> {
-    let is_invalid = matches!(verdict.verdict, Verdict::Invalid { .. });
-    let doubts = verdict.findings.iter().map(|finding| Doubt {
-        is_cause: is_invalid && finding.severity() == Severity::Invalid,
-        text: verdict.doubt(finding),
-        remedy: finding.remedy().to_owned(),
-    });
+    let is_invalid = causes::is_invalid(verdict);
     Block::Verdict(Box::new(Statement {
         subject: source.claims.subject(verdict.family, &verdict.traffic),
         family: verdict.family.title(),
@@ -71,7 +77,7 @@ fn block<'a>(verdict: &'a VerdictClaim, source: &Source<'a>, is_common: bool) ->
         }),
         elsewhere: verdict.saved.as_ref().and_then(words::elsewhere),
         note: disagreement(verdict, source),
-        doubts: doubts.collect(),
+        doubts: causes::doubts(verdict),
     }))
 }
 

@@ -301,6 +301,26 @@ fn a_phone_gets_drawings_of_its_own_and_nothing_is_wider_than_it() {
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 
+/// Twelve variants with two traffics: 22 cards stood before "Is it valid?".
+#[test]
+fn many_variants_leave_the_page_short_and_no_text_beside_its_place() {
+    let name = "many_variants_leave_the_page_short_and_no_text_beside_its_place";
+    let Some(mut browser) = browser(name) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let mut results = super::causes::taken();
+    example::write(&mut results, dir.path());
+    write(dir.path(), &results).unwrap();
+    for width in [400, 1400] {
+        browser.size(width, 900);
+        browser.open(&dir.path().join("index.html"));
+        let cards = browser.eval("document.getElementById('verdicts').offsetHeight");
+        assert!(cards.as_u64().unwrap() < 1_200, "{width}: {cards}");
+        let wide = format!("document.documentElement.scrollWidth - {width}");
+        assert!(browser.eval(&wide).as_i64().unwrap() <= 0, "{width}");
+    }
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
 #[test]
 fn contents_lead_to_sections_and_heads_sort_tables() {
     let Some(mut browser) = browser("contents_lead_to_sections_and_heads_sort_tables") else {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Finding, Limit, MOST_NAMED, named};
+use crate::decimal;
 use crate::plural;
 use crate::rare::rare_cost;
 
@@ -17,6 +18,8 @@ impl fmt::Display for Finding {
             Self::FlowsDiffer { .. }
             | Self::AnnouncedFlowsDiffer { .. }
             | Self::TrialsMissing { .. }
+            | Self::BlocksIncomplete { .. }
+            | Self::BlocksApart { .. }
             | Self::FactorsDiffer { .. }
             | Self::OwnChoices { .. }
             | Self::NotApplied { .. }
@@ -104,6 +107,16 @@ impl Finding {
                     write!(f, " (FAILED: {})", named(failed, failed.len()))
                 }
             }
+            Self::BlocksIncomplete { blocks, lacking } => write!(
+                f,
+                "{} of {} without a figure of each variant, which count for none: {}",
+                lacking.len(),
+                plural(*blocks, "block"),
+                named(lacking, lacking.len())
+            ),
+            Self::BlocksApart { blocks } => {
+                write!(f, "no block has figures of all variants: {}", blocks.join(", "))
+            }
             Self::FactorsDiffer { factors } => {
                 write!(f, "more than one factor differs: {}", factors.join(", "))
             }
@@ -142,8 +155,10 @@ impl Finding {
             Self::TwoClusters { of, low, low_count, high, high_count } => {
                 write!(
                     f,
-                    "two clusters: {of} has {} near {low:.6} and {high_count} near {high:.6}",
-                    plural(*low_count, "run")
+                    "two clusters: {of} has {} near {} and {high_count} near {}",
+                    plural(*low_count, "run"),
+                    decimal(*low, 6),
+                    decimal(*high, 6)
                 )
             }
             Self::Drift { percent, p } => {

@@ -1,0 +1,100 @@
+//! What helps must help: each remedy below was wrong, or there was none.
+
+use std::fs;
+use std::path::Path;
+
+use crate::{Anything, Experiment, Problems};
+
+/// An experiment with these keys at its top, in its second variant and in its traffic.
+fn text(top: &str, variant: &str, traffic: &str) -> String {
+    format!(
+        "title = \"t\"\nbaseline = \"a\"\n{top}\n[[variant]]\nname = \"a\"\n[[variant]]\n{variant}\n\
+         [[traffic]]\nname = \"inet\"\nsource = \"198.18.0.1-198.18.0.9:7\"\n\
+         destination = \"198.19.0.1-198.19.0.9:7\"\n{traffic}\n\
+         [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n"
+    )
+}
+
+fn problems(text: &str) -> Problems {
+    Experiment::parse(Path::new("lab/x.toml"), text, &[&Anything]).unwrap_err()
+}
+
+/// The remedies, in the order of the file.
+fn remedies(top: &str, variant: &str, traffic: &str) -> Vec<String> {
+    let found = problems(&text(top, variant, traffic));
+    found.list.into_iter().map(|problem| problem.remedy).collect()
+}
+
+const B: &str = "name = \"b\"";
+
+/// `cap = "40"` was told to be "3 or more", and 12 blocks to be 8.
+#[test]
+fn a_number_in_quotes_loses_them() {
+    let own = |top: &str| remedies(top, B, "");
+    assert_eq!(own("blocks = \"12\""), ["write it without quotes: blocks = 12"]);
+    let capped = "blocks = \"until-decided\"\ncap = \"40\"";
+    assert_eq!(own(capped), ["write it without quotes: cap = 40"]);
+    assert_eq!(own("seed = \"7\""), ["write it without quotes: seed = 7"]);
+    // Without them it does not fit either.
+    assert_eq!(own("blocks = \"until-decided\"\ncap = \"1\""), ["write cap = 3 or more"]);
+    assert_eq!(own("blocks = \"0\""), ["write blocks = 8"]);
+}
+
+/// Another check than the one that was written was to be allowed.
+#[test]
+fn one_text_in_the_place_of_a_list_is_its_only_element() {
+    assert_eq!(remedies("allow = \"no-route\"", B, ""), ["write it as [\"no-route\"]"]);
+    assert_eq!(remedies("allow = 3", B, ""), ["write it as [\"saturation\"]"]);
+}
+
+/// "Remove cap" stood below a key that was only written wrong.
+#[test]
+fn a_key_that_is_misspelt_leaves_those_beside_it_alone() {
+    let own = remedies("block = \"until-decided\"\ncap = 40", B, "");
+    assert_eq!(own, ["did you mean blocks?"]);
+}
+
+/// "1 addresses or more" were wanted of nine, for three ports.
+#[test]
+fn an_odd_number_of_ports_is_said_once() {
+    assert_eq!(remedies("", B, "ports = 3"), ["write ports = 4"]);
+}
+
+#[test]
+fn the_baseline_that_is_missing_is_the_first_variant() {
+    let text = text("", B, "").replace("baseline = \"a\"\n", "");
+    assert_eq!(problems(&text).list[0].remedy, "add baseline = \"a\"");
+}
+
+#[test]
+fn a_file_without_a_key_is_told_how_to_begin() {
+    for text in ["", "\n", "# a comment\n"] {
+        let found = problems(text);
+        assert_eq!(found.list.len(), 1, "{found}");
+        assert!(found.to_string().contains("`fwdlab init FILE` writes an experiment"), "{found}");
+    }
+}
+
+/// A name of a million letters was printed with all of them.
+#[test]
+fn a_value_that_nobody_reads_is_cut() {
+    let found = problems(&text("", &format!("name = \"{}\"", "x".repeat(1_000_000)), ""));
+    let said = found.to_string();
+    assert!(said.len() < 1_000 && said.contains("xxx...xxx"), "{}", said.len());
+    assert!(said.contains("is no name"), "{said}");
+}
+
+/// A file of one or two letters was named without line and key.
+#[test]
+fn a_file_of_routes_is_located_however_short_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.toml");
+    for (file, why) in [("ab", "cannot open"), (".", "name a file instead of a directory")] {
+        let with = format!("[routes]\nfile = \"{file}\"");
+        fs::write(&path, text("", B, "").replace("[routes]", &with)).unwrap();
+        let error = Experiment::read(&path, &[&Anything]).unwrap_err().to_string();
+        let line = text("", B, "").lines().count();
+        assert!(error.contains(&format!("x.toml:{line}: [routes] file: ")), "{error}");
+        assert!(error.contains(why), "{error}");
+    }
+}

@@ -1,0 +1,83 @@
+//! Twelve variants with two traffics whose comparisons all fail for the same cause.
+
+use std::fs;
+
+use super::example::{self, Variant};
+use super::{directory, terminal, write};
+use fwdlab_claims::claims;
+use fwdlab_results::Results;
+use fwdlab_stats::Verdict;
+
+const NAMES: [&str; 12] =
+    ["v01", "v02", "v03", "v04", "v05", "v06", "v07", "v08", "v09", "v10", "v11", "v12"];
+
+/// A campaign of twelve variants in which others had the processors.
+pub(super) fn taken() -> Results {
+    let algorithms = ["radix4", "radix6"];
+    let variants = NAMES.map(|name| Variant { name, algorithms, rates: [4.11e6, 3.52e6] });
+    let mut results = example::results(&variants, 4);
+    for trial in &mut results.trials {
+        trial.measured.environment.core_share = Some(0.31);
+    }
+    results
+}
+
+/// 22 cards of the same cause were 5,000 px of the page before "Is it valid?".
+#[test]
+fn a_cause_that_verdicts_share_is_said_once_with_all_that_it_holds_for() {
+    let (dir, results) = directory(taken());
+    let found = claims(&results).unwrap();
+    let invalid =
+        |own: &&fwdlab_claims::claim::VerdictClaim| matches!(own.verdict, Verdict::Invalid { .. });
+    assert_eq!(found.verdicts.iter().filter(invalid).count(), 22);
+    write(dir.path(), &results).unwrap();
+    let page = fs::read_to_string(dir.path().join("index.html")).unwrap();
+    assert_eq!(page.matches("<div class=\"verdict").count(), 1);
+    assert!(page.contains("invalid: 22 comparisons with v01 cannot be made"));
+    assert_eq!(page.matches("cause: cores taken: ").count(), 1);
+    for name in &NAMES[1..] {
+        let own = format!("<span data-variant=\"{name}\">{name}</span>");
+        assert_eq!(page.matches(&own).count(), 2, "{name}: once for each traffic");
+    }
+    let readme = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    assert_eq!(readme.matches("=> invalid: 11 comparisons with v01").count(), 2, "{readme:.3000}");
+    let flat = readme.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("IPv6: v02, v03, v04, v05, v06, v07, v08, v09, v10, v11, v12"));
+    let screen = terminal(&results, 80, false);
+    assert_eq!(screen.matches("cannot be").count(), 1, "{screen}");
+    // The data has them all.
+    let data = fs::read_to_string(dir.path().join("claims.json")).unwrap();
+    assert_eq!(data.matches("\"verdict\": \"invalid\"").count(), 22);
+}
+
+/// Of two each has its card, with its medians.
+#[test]
+fn two_verdicts_of_one_cause_stand_apart() {
+    let mut results = example::results(&example::TWO, 4);
+    for trial in &mut results.trials {
+        trial.measured.environment.core_share = Some(0.31);
+    }
+    let (dir, results) = directory(results);
+    write(dir.path(), &results).unwrap();
+    let page = fs::read_to_string(dir.path().join("index.html")).unwrap();
+    assert_eq!(page.matches("<div class=\"verdict invalid\"").count(), 2);
+    assert!(page.contains("data-variant=\"modular\" data-traffic=\"inet\""));
+}
+
+/// What differs from verdict to verdict, such as how many trials, is said of each.
+#[test]
+fn figures_of_a_shared_cause_stand_beside_those_they_are_of() {
+    let mut results = taken();
+    for trial in &mut results.trials {
+        if trial.variant == "v05" && trial.block == 1 {
+            trial.measured.environment.core_share = Some(0.25);
+        }
+    }
+    let (dir, results) = directory(results);
+    write(dir.path(), &results).unwrap();
+    let readme = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    let flat = readme.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(flat.matches("cause: cores taken: stop what else runs").count(), 2, "{flat:.3000}");
+    assert!(flat.contains("for 25 to 31 % of the time, less than 60 % (v05)"), "{flat:.3000}");
+    assert!(flat.contains("(v02, v03, v04, v06, "), "{flat:.3000}");
+}
