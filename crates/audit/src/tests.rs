@@ -6,6 +6,7 @@ mod doubts;
 mod families;
 mod fresh;
 mod mutations;
+mod placed;
 mod sentences;
 mod shapes;
 mod topics;

@@ -32,12 +32,14 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let text = fwdlab_guard::input::named_text(path, MOST_BYTES)
         .with_context(|| format!("cannot read the experiment {}", path.display()))?;
     let labs = labs(&arguments.lab)?;
+    derived::tidy(path);
     let repository = arguments.git.as_deref().map(Repository::open).transpose()?;
     let chain = match &labs {
         Some([old, new]) => vec![old.name.clone(), new.name.clone()],
         None => chain(arguments, &text, repository.as_ref())?,
     };
-    derived::tidy(path);
+    let pointer = repository.as_ref().map(|own| derived::Derived::pointer(path, own));
+    let _pointer = pointer.transpose()?;
     let stop = interrupt::stop_on_interrupt()?;
     let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let dir = arguments

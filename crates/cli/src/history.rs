@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand, ValueEnum};
 use fwdlab_history::store::{Store, torn_file};
-use fwdlab_history::{Error, History, Options, Point, find, read, render};
+use fwdlab_history::{Error, History, Options, find, read, render};
 use fwdlab_stats::change::Settings;
 
 use crate::{output, own};
@@ -76,20 +76,20 @@ impl Finding {
         Options {
             settings: Settings { margin: self.margin, ..Settings::default() },
             control: self.control.clone(),
+            only: self.only.clone(),
         }
     }
 
-    /// Keeps the points of the series that were asked for.
-    fn choose(&self, points: &mut Vec<Point>) -> anyhow::Result<()> {
-        let is_asked = |name: String| self.only.iter().any(|part| name.contains(part.as_str()));
-        points.retain(|point| self.only.is_empty() || is_asked(point.series.name()));
-        if points.is_empty() && !self.only.is_empty() {
+    /// What is found in the series that were asked for.
+    fn find(&self, store: &Store) -> anyhow::Result<History> {
+        let history = find(store.points.clone(), &store.acknowledged, &self.options());
+        if history.series.is_empty() && !self.only.is_empty() {
             bail!(
                 "no series is called '{}'; leave --only out to see all",
                 self.only.join("' or '")
             );
         }
-        Ok(())
+        Ok(history)
     }
 }
 
@@ -168,13 +168,14 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if store.points.is_empty() {
         bail!("there are no points: every run was left out, or the store is empty");
     }
-    arguments.finding.choose(&mut store.points)?;
-    let options = arguments.finding.options();
-    let mut history = find(store.points.clone(), &store.acknowledged, &options);
+    let mut history = arguments.finding.find(&store)?;
     if let (Some(command), Some(path)) = (&arguments.confirm, &arguments.store)
         && confirm::confirm(command, &history, &mut store, path)? > 0
     {
-        history = find(store.points, &store.acknowledged, &options);
+        history = arguments.finding.find(&store)?;
+    }
+    for warning in &history.warnings {
+        fwdlab_guard::say!("{warning}");
     }
     output::print(&rendered(&history, arguments.format)?)?;
     if let Some(to) = &arguments.output {
@@ -235,8 +236,7 @@ fn acknowledge(id: &str, reason: &str, path: &Path, finding: &Finding) -> anyhow
     }
     let mut store = Store::read(path)?;
     say_torn(&store, path);
-    finding.choose(&mut store.points)?;
-    let history = find(store.points.clone(), &store.acknowledged, &finding.options());
+    let history = finding.find(&store)?;
     let mut all = history.alerts.iter().chain(&history.suspects);
     let Some(alert) = all.find(|alert| alert.id == id) else {
         return Err(Error::NoAlert { id: id.to_owned(), store: path.to_owned() }.into());

@@ -139,8 +139,8 @@ fn git(repository: &Path, arguments: &[&str]) -> String {
     text(&output.stdout).trim().to_owned()
 }
 
-#[test]
-fn a_repository_is_bisected_and_goes_back_to_its_branch() {
+/// A lab with a repository of six commits on the branch `trunk`, the last two of which are slower.
+fn committed() -> (Lab, std::path::PathBuf, Vec<String>) {
     let template = CHAIN.replace(", \"fwdlab.device.extra_ns_per_frame\" = \"{}\"", "");
     let lab = Lab::new(&template);
     let repository = lab.path("repository");
@@ -154,6 +154,12 @@ fn a_repository_is_bisected_and_goes_back_to_its_branch() {
         git(&repository, &["commit", "--quiet", "-m", &format!("change {number}")]);
         commits.push(git(&repository, &["rev-parse", "HEAD"]));
     }
+    (lab, repository, commits)
+}
+
+#[test]
+fn a_repository_is_bisected_and_goes_back_to_its_branch() {
+    let (lab, repository, commits) = committed();
     let make = "echo \"set = { \\\"fwdlab.device.extra_ns_per_frame\\\" = \
                 $(cat repository/extra) }\" > \"$FWDLAB_VARIANT\"; echo $FWDLAB_STATE >> made";
     let arguments = [
@@ -196,4 +202,80 @@ fn a_repository_is_bisected_and_goes_back_to_its_branch() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("commit or stash"), "{}", text(&refused.stderr));
     assert_eq!(fs::read_to_string(repository.join("extra")).expect("a file"), "mine");
+}
+
+/// What a bisection by commits leaves when it is killed while its command runs: a commit without a branch.
+fn killed(lab: &Lab, repository: &Path) {
+    let wait = "touch begun; while [ ! -e go ]; do sleep 0.05; done";
+    let asked = ["bisect", "short.toml", "-o", "first", "--git", "repository", "--command", wait];
+    let ends = ["--good", "trunk~5", "--bad", "trunk"];
+    let mut first = lab.command(&[&asked[..], &ends[..]].concat());
+    let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let start = Instant::now();
+    while !lab.path("begun").exists() && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    first.kill().expect("a running process");
+    first.wait().expect("an ended process");
+    // its command ends by itself
+    fs::write(lab.path("go"), "").expect("a writable directory");
+    fs::remove_file(lab.path("begun")).expect("a command that had begun");
+    assert_eq!(git(repository, &["rev-parse", "--abbrev-ref", "HEAD"]), "HEAD");
+}
+
+/// The branch was lost: the next bisection took the commit for what was checked out before.
+#[test]
+fn the_branch_comes_back_with_the_next_bisection_of_any_kind_after_a_kill() {
+    let (lab, repository, commits) = committed();
+    let branch = || git(&repository, &["rev-parse", "--abbrev-ref", "HEAD"]);
+    fs::write(lab.path("other.toml"), fs::read(lab.path("short.toml")).expect("an experiment"))
+        .expect("a writable directory");
+    // none of them gets far; the first two are of the same experiment, the last is of another
+    let by_list = ["short.toml", "--list", "none", "--good", "x", "--bad", "y"];
+    let by_variant = ["short.toml", "--good", "x", "--bad", "y"];
+    let by_commit =
+        ["other.toml", "--git", "repository", "--command", "true", "--good", "x", "--bad", "y"];
+    for next in [&by_list[..], &by_variant[..], &by_commit[..]] {
+        let _ = fs::remove_file(lab.path("go"));
+        killed(&lab, &repository);
+        let output = lab.fwdlab(&[&["bisect", "-o", "next"], next].concat());
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("is at trunk again"), "{next:?}: {stderr}");
+        assert_eq!(branch(), "trunk", "{next:?}: {stderr}");
+        assert_eq!(left_behind(&lab).iter().filter(|name| name.ends_with(".git")).count(), {
+            // another experiment's bisection leaves the first one's note, which says nothing any more
+            usize::from(next[0] == "other.toml")
+        });
+    }
+    // what somebody did there since is left alone
+    fs::remove_file(lab.path("go")).expect("a file");
+    killed(&lab, &repository);
+    fs::write(repository.join("extra"), "mine").expect("a writable directory");
+    let output = lab.fwdlab(&[&["bisect", "-o", "next"], &by_variant[..]].concat());
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("checkout trunk") && branch() == "HEAD", "{stderr}");
+    assert_eq!(fs::read_to_string(repository.join("extra")).expect("a file"), "mine");
+    let output = lab.fwdlab(&[&["bisect", "-o", "next"], &by_commit[..]].concat());
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("commit or stash") && stderr.contains("checkout trunk"), "{stderr}");
+    git(&repository, &["checkout", "--quiet", "--", "extra"]);
+    git(&repository, &["checkout", "--quiet", "--detach", &commits[0]]);
+    git(&repository, &["checkout", "--quiet", "-b", "mine"]);
+    let _ = lab.fwdlab(&[&["bisect", "-o", "next"], &by_commit[..]].concat());
+    assert_eq!(branch(), "mine");
+}
+
+/// Two that check commits out in one place would measure each other's.
+#[test]
+fn a_repository_is_used_by_one_bisection_at_a_time() {
+    let (lab, repository, _) = committed();
+    let note = repository.join(".git/fwdlab-bisect");
+    let file = fs::File::create(&note).expect("a writable directory");
+    file.lock().expect("a lock");
+    let asked = ["bisect", "short.toml", "--git", "repository", "--command", "true"];
+    let output = lab.fwdlab(&[&asked[..], &["--good", "trunk~5", "--bad", "trunk"]].concat());
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("another bisection uses repository"), "{stderr}");
 }

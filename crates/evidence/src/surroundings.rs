@@ -59,10 +59,22 @@ impl<'a> Surroundings<'a> {
         around
     }
 
+    /// The same page with only some of its blocks, which follow each other.
+    pub fn within(&self, shown: &std::ops::Range<usize>) -> Self {
+        self.without((0..self.sets.len()).filter(|block| !shown.contains(block)).collect())
+    }
+
+    /// Whether no clause is held against a block.
+    pub fn is_hidden(&self, block: usize) -> bool {
+        self.hidden.contains(&block)
+    }
+
     fn measured_blocks(&self) -> Vec<Vec<SourcedSet<'a>>> {
         let sets = |(index, block): (usize, &'a MinistatBlock)| {
-            let shown = block.measured().into_iter().filter(|_| !self.hidden.contains(&index));
-            shown.filter_map(|set| self.measured(set)).collect()
+            if self.hidden.contains(&index) {
+                return Vec::new();
+            }
+            block.measured().into_iter().filter_map(|set| self.measured(set)).collect()
         };
         self.page.blocks.iter().enumerate().map(sets).collect()
     }

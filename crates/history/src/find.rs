@@ -12,6 +12,7 @@ pub(crate) mod tests;
 use fwdlab_stats::change::{self, Change, Settings, Told, today};
 
 pub use self::found::{Alert, Cause, History, Moved, Options, Outgrown};
+use crate::machines;
 use crate::point::Point;
 use crate::series::{Series, gather};
 use crate::store::Acknowledged;
@@ -25,6 +26,11 @@ pub fn find(
     acknowledged: &[Acknowledged],
     options: &Options,
 ) -> History {
+    let mut points: Vec<Point> = points.into_iter().collect();
+    let warnings = machines::tell_apart(&mut points);
+    let is_asked =
+        |point: &Point| options.only.iter().any(|part| point.series.name().contains(part.as_str()));
+    points.retain(|point| options.only.is_empty() || is_asked(point));
     let series = gather(points);
     let told: Vec<Told> = series
         .iter()
@@ -32,7 +38,7 @@ pub fn find(
         .collect();
     let mut suspected = suspects(&series, &told, &options.settings);
     let changes = told.into_iter().map(|told| told.changes).collect();
-    let mut history = History { series, changes, ..History::default() };
+    let mut history = History { series, changes, warnings, ..History::default() };
     let mut moved = history.moved(options.settings.margin);
     let is_confirmed = |own: &mut Moved| {
         let is_it = |ack: &Acknowledged| ack.is_confirmed == Some(true) && history.is_of(ack, own);

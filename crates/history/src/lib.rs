@@ -10,6 +10,7 @@
 
 mod error;
 pub mod find;
+mod machines;
 pub mod point;
 pub mod read;
 pub mod render;

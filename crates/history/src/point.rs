@@ -1,5 +1,6 @@
 //! One point of a series: the runs of one revision.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -105,6 +106,12 @@ pub struct Point {
     pub summary: Option<[f64; 3]>,
     /// Where it comes from: the directory and the name in it.
     pub source: String,
+    /// What tells its machine from others of the same name, as far as that is known.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hardware: BTreeMap<String, String>,
+    /// What the machine calls itself, where no more of it is known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub host: String,
     /// The directory of it on this machine, for links; no part of a store.
     #[serde(skip)]
     pub place: Option<PathBuf>,

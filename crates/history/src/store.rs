@@ -4,7 +4,7 @@
 //! store that is lost loses only what was acknowledged.
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -175,19 +175,27 @@ impl Store {
     pub fn add(&mut self, path: &Path, points: Vec<Point>) -> Result<usize> {
         let mut known: HashMap<String, usize> = HashMap::new();
         for (index, point) in self.points.iter().enumerate() {
-            known.insert(encode(&Record::Point(Box::new(point.clone())))?, index);
+            known.insert(encode(&Record::Point(Box::new(measured(point))))?, index);
         }
         let mut lines = Vec::new();
         for point in points {
-            let line = encode(&Record::Point(Box::new(point.clone())))?;
+            let line = encode(&Record::Point(Box::new(measured(&point))))?;
             // numbers that were written and read again may differ in their last digit
             let again = serde_json::from_str::<Record>(&line).ok();
             let again = again.map(|record| encode(&record)).transpose()?;
-            match known.entry(again.unwrap_or_else(|| line.clone())) {
-                Entry::Occupied(own) => self.points[*own.get()].place = point.place,
+            match known.entry(again.unwrap_or(line)) {
+                Entry::Occupied(own) => {
+                    let own = &mut self.points[*own.get()];
+                    own.place = point.place;
+                    // lines of earlier versions say nothing of the hardware
+                    if own.hardware.is_empty() && own.host.is_empty() {
+                        own.hardware = point.hardware;
+                        own.host = point.host;
+                    }
+                }
                 Entry::Vacant(new) => {
                     new.insert(self.points.len());
-                    lines.push(line);
+                    lines.push(encode(&Record::Point(Box::new(point.clone())))?);
                     self.points.push(point);
                 }
             }
@@ -231,6 +239,11 @@ impl Store {
         let put = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
         put.map_err(Error::io("write", path))
     }
+}
+
+/// A point without what is known of its machine.
+fn measured(point: &Point) -> Point {
+    Point { hardware: BTreeMap::new(), host: String::new(), ..point.clone() }
 }
 
 /// The last bytes of a file, as many as there are.
@@ -308,6 +321,25 @@ mod tests {
         let points = || values.chunks(5).map(long).collect();
         assert_eq!(Store::default().add(&path, points()).unwrap(), 80);
         assert_eq!(Store::read(&path).unwrap().add(&path, points()).unwrap(), 0);
+    }
+
+    /// What a later version knows of a machine is no other point.
+    #[test]
+    fn a_point_whose_machine_is_known_since_is_taken_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history.jsonl");
+        assert_eq!(Store::default().add(&path, vec![point("r1")]).unwrap(), 1);
+        let known = |revision: &str| Point {
+            hardware: BTreeMap::from([("L3".to_owned(), "16384 KiB".to_owned())]),
+            host: "apu2".into(),
+            ..point(revision)
+        };
+        let mut store = Store::read(&path).unwrap();
+        assert_eq!(store.add(&path, vec![known("r1"), known("r2")]).unwrap(), 1);
+        assert!(store.points.iter().all(|point| point.host == "apu2"), "{:?}", store.points);
+        let again = Store::read(&path).unwrap().points;
+        assert_eq!((again[0].host.as_str(), &again[1]), ("", &known("r2")));
+        assert_eq!(Store::read(&path).unwrap().add(&path, vec![known("r2")]).unwrap(), 0);
     }
 
     /// An editor may leave the last newline out: the line was not read, and deleted by the next that was added.

@@ -118,11 +118,13 @@ impl Page {
     fn read_prose(&mut self) {
         let mut reader = ProseReader::default();
         let mut blocks = self.blocks.iter().peekable();
+        let rows = rows_of_tables(&self.lines);
         for (index, line) in self.lines.iter().enumerate() {
             let number = index + 1;
             while blocks.next_if(|block| block.last_line < number).is_some() {}
             let in_block = blocks.peek().is_some_and(|block| block.first_line <= number);
-            reader.take(line, number, in_block);
+            let kind = if rows[index] { ItemKind::Row } else { kind_of(line.trim()) };
+            reader.take(line, (number, kind), in_block);
         }
         reader.finish();
         self.items = reader.items;
@@ -200,7 +202,7 @@ struct ProseReader {
 }
 
 impl ProseReader {
-    fn take(&mut self, line: &str, number: usize, in_block: bool) {
+    fn take(&mut self, line: &str, (number, kind): (usize, ItemKind), in_block: bool) {
         let text = line.trim();
         let is_fence = text.starts_with("```") || text.starts_with("~~~");
         if is_fence {
@@ -216,7 +218,6 @@ impl ProseReader {
         }
         read_links(text, "](", number, &mut self.links);
         read_links(text, "] (", number, &mut self.spaced_links);
-        let kind = kind_of(text);
         match (&mut self.open, kind) {
             (Some(open), ItemKind::Paragraph)
                 if !matches!(open.kind, ItemKind::Heading | ItemKind::Row) =>
@@ -236,6 +237,25 @@ impl ProseReader {
     fn finish(&mut self) {
         self.items.extend(self.open.take());
     }
+}
+
+/// Which lines are rows of a table whose second line says so: `--- | ---`. Bars at the ends of rows may be left out.
+fn rows_of_tables(lines: &[String]) -> Vec<bool> {
+    let mut found = vec![false; lines.len()];
+    let columns = |line: &str| line.trim().trim_matches('|').split('|').count();
+    let is_rule = |line: &str| {
+        let is_of_rules = line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'));
+        is_of_rules && line.contains('|') && line.contains("--")
+    };
+    for at in 1..lines.len() {
+        let head = &lines[at - 1];
+        if !is_rule(&lines[at]) || !head.contains('|') || columns(head) != columns(&lines[at]) {
+            continue;
+        }
+        let body = lines[at + 1..].iter().take_while(|line| line.contains('|')).count();
+        found[at - 1..=at + body].fill(true);
+    }
+    found
 }
 
 fn kind_of(text: &str) -> ItemKind {

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod across;
 mod amounts;
 mod anywhere;
 mod beside;
@@ -28,24 +29,38 @@ mod sections;
 mod stands;
 mod tables;
 mod topics;
+mod window;
 mod wording;
 
 use fwdlab_evidence::finding::AuditFindings;
 use fwdlab_evidence::surroundings::Surroundings;
-use fwdlab_netbenches::page::ItemKind;
+use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_sentence::clause::clauses;
 use fwdlab_sentence::doubt::Doubt;
 use held::check_clause;
 use machines::Machines;
 use topics::Topics;
 
-/// Every item of prose.
+/// Every item of prose. Sentences of a long page are held against the blocks around them: against all, the work
+/// would grow with their number times that of the blocks, and more than that where several machines are compared.
 pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     tables::check(around, findings);
+    let is_prose = |item: &&Item| item.kind != ItemKind::Row;
+    let items: Vec<&Item> = around.page.items.iter().filter(is_prose).collect();
+    if around.page.blocks.len() <= window::MOST_BLOCKS {
+        return check_items(around, &items, findings);
+    }
+    for (shown, own) in window::windows(around, &items) {
+        check_items(&around.within(&shown), own, findings);
+    }
+}
+
+/// Some items of a page, of which they stand by the blocks that it has.
+fn check_items(around: &Surroundings<'_>, items: &[&Item], findings: &mut AuditFindings) {
     let topics = Topics::of(around);
     let machines = Machines::of(around);
     let known = reread::Known::of(around);
-    for item in around.page.items.iter().filter(|item| item.kind != ItemKind::Row) {
+    for item in items.iter().copied() {
         let clauses = clauses(&item.text);
         let mut all = Vec::new();
         for (index, clause) in clauses.iter().enumerate() {
@@ -57,6 +72,9 @@ pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
             match &machines {
                 Some(machines) => machines.check(item, &clauses, index, &mut said),
                 None => check_clause(around, &topics, item, clause, &mut said),
+            }
+            if said.is_empty() && machines.is_none() {
+                across::check(around, clause, held::line_of(item, clause), &mut said);
             }
             if said.is_empty() && doubt.is_none() {
                 nowhere::check(around, item, clause, &mut said);

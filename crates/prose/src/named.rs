@@ -41,6 +41,22 @@ fn state(spoken: &[String], labels: &[Vec<String>]) -> Option<&'static str> {
     })
 }
 
+/// The one of the sets of a page, from any of its blocks, that a text names: it has all words of the text that tell
+/// sets apart, and the fewest others. `None` where several are left that differ, or none.
+pub(crate) fn among<'a>(
+    spoken: &[String],
+    sets: &[&'a SourcedSet<'a>],
+) -> Option<&'a SourcedSet<'a>> {
+    let labels: Vec<Vec<String>> = sets.iter().map(|set| label_of(set)).collect();
+    let telling = telling(spoken, &labels);
+    let is_it = |at: &usize| !telling.is_empty() && telling.iter().all(|has| has[*at]);
+    let all: Vec<usize> = (0..sets.len()).filter(is_it).collect();
+    let fewest = all.iter().map(|at| labels[*at].len()).min()?;
+    let mut found = all.into_iter().filter(|at| labels[*at].len() == fewest).map(|at| sets[at]);
+    let first = found.next()?;
+    found.all(|other| other.row.values == first.row.values).then_some(first)
+}
+
 /// The indices of the sets whose labels hold most of the telling words of a text; none where it has
 /// no such word.
 pub(crate) fn named(spoken: &[String], sets: &[SourcedSet<'_>]) -> Vec<usize> {

@@ -13,7 +13,7 @@ use fwdlab_results::units::{exact_percent, rate};
 use fwdlab_sentence::agreement::Agreement;
 use fwdlab_sentence::clause::{Clause, quotes_earlier, words};
 use fwdlab_sentence::interval::Said;
-use fwdlab_sentence::levels::is_of_no_level;
+use fwdlab_sentence::levels::{is_end_of_range, is_of_no_level};
 use fwdlab_sentence::quantity::rates;
 use fwdlab_sentence::subject::is_of_others;
 
@@ -94,8 +94,10 @@ impl<'a> Asked<'a> {
     /// Each rate: whether a set has it, or two are so far apart.
     fn rates(&self, findings: &mut AuditFindings) {
         let stated = rates(&self.clause.text);
-        let is_stated =
-            |offset: usize| !is_of_no_level(self.clause) && !is_bound(&self.clause.text[..offset]);
+        let is_stated = |offset: usize| {
+            let before = &self.clause.text[..offset];
+            !is_of_no_level(self.clause) && !is_bound(before) && !is_end_of_range(before)
+        };
         for mention in stated.iter().filter(|rate| is_stated(rate.offset)) {
             if self.is_known(mention.pps()) {
                 continue;

@@ -2,6 +2,7 @@
 //! contradict is wrong, what one of them bears out is at most to be looked at.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::surroundings::Surroundings;
@@ -103,7 +104,10 @@ impl Known {
         let is_held = all.contains(&Judged::Holds);
         match (near, fails) {
             (Some(Judged::Holds), _) | (None, None) if is_held => Judged::Holds,
-            (_, Some(own)) if all.iter().all(|own| matches!(own, Judged::Fails(_))) => own.clone(),
+            (near, Some(own)) if all.iter().all(|own| matches!(own, Judged::Fails(_))) => {
+                // what stands nearest says it best
+                near.unwrap_or_else(|| own.clone())
+            }
             (near, Some(Judged::Fails(data))) if !is_held && near != Some(Judged::Open) => {
                 Judged::Doubtful(data.clone())
             }
@@ -116,6 +120,7 @@ impl Known {
     fn is_own(&self, around: &Surroundings<'_>, item: &Item, clause: &Clause, text: &str) -> bool {
         self.kinds.iter().any(|kind| !kind.facts.changes.is_empty())
             && item.kind != ItemKind::Heading
+            && !is_setup(around, item)
             && Doubt::of(text, "") != Some(Doubt::Silent)
             && !is_of_others(text)
             // "before" is a state of the page's sets as often as another page
@@ -129,6 +134,7 @@ impl Known {
 /// A sentence beside a block that names none is of that block first, and below those of a machine of that
 /// machine; else of all.
 fn of_kind(facts: &Facts, around: &Surroundings<'_>, item: &Item, text: &str) -> Judged {
+    around.site.compared.fetch_add(facts.cells.len() as u64, Ordering::Relaxed);
     let whole = read(facts, text);
     let last = around.page.blocks.last().map_or(0, |block| block.last_line);
     let is_after = item.line > last && item.kind != ItemKind::Conclusion;
@@ -171,6 +177,35 @@ fn of_kind(facts: &Facts, around: &Surroundings<'_>, item: &Item, text: &str) ->
     }
 }
 
+/// A line of the list above the first block that says what was measured on: "FreeBSD 12-stable", "harvest.mask=351".
+fn is_setup(around: &Surroundings<'_>, item: &Item) -> bool {
+    const HARDWARE: [&str; 12] = [
+        "freebsd",
+        "linux",
+        "core",
+        "gigabit",
+        "port",
+        "flow",
+        "ghz",
+        "mhz",
+        "harvest",
+        "route",
+        "gb/s",
+        "processor",
+    ];
+    let first = around.page.blocks.first().map_or(usize::MAX, |block| block.first_line);
+    if item.kind != ItemKind::Bullet || item.line > first || item.text.contains('%') {
+        return false;
+    }
+    let above = around.page.items_above(first);
+    let own = above.partition_point(|other| other.line < item.line);
+    let is_listed = |other: &&Item| other.kind == ItemKind::Bullet;
+    let before = above[..own].iter().rev().take_while(is_listed);
+    let list = before.chain(above[own..].iter().take_while(is_listed));
+    list.map(|other| other.text.to_lowercase())
+        .any(|text| HARDWARE.iter().any(|w| text.contains(w)))
+}
+
 /// "Compared to the Xeon": a name that stands nowhere else on the page.
 fn names_stranger(around: &Surroundings<'_>, item: &Item, text: &str) -> bool {
     let words: Vec<&str> =
@@ -191,7 +226,9 @@ fn sentences(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut from = 0;
     let bytes = text.as_bytes();
-    for at in 0..bytes.len() {
+    // "2. Hyper-threading: +3%" is one sentence with its number
+    let number = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    for at in number + 1..bytes.len() {
         let is_end = matches!(bytes[at], b'.' | b'!' | b'?')
             && bytes.get(at + 1).is_some_and(u8::is_ascii_whitespace)
             && !text[from..at].ends_with("vs")

@@ -57,7 +57,10 @@ fn above<'a>(around: &Surroundings<'a>, section: &Section, after: usize) -> Vec<
 }
 
 fn name(around: &Surroundings<'_>, all: &mut [Section]) {
-    let mut after = 0;
+    // where some blocks are hidden, what stands above them names no part of what is shown
+    let first = all.first().and_then(|own| own.blocks.first()).copied().unwrap_or(0);
+    let hidden = (0..first).rev().find(|block| around.is_hidden(*block));
+    let mut after = hidden.map_or(0, |block| around.page.blocks[block].last_line);
     let mut named: Vec<(BTreeSet<String>, Option<String>)> = Vec::new();
     for section in all.iter_mut() {
         let items = above(around, section, after);

@@ -1,13 +1,20 @@
-//! Cells of Markdown tables: percentages of a change, and rates.
+//! Cells of Markdown tables: percentages of a change, and rates. A cell is of the set that its row and its column name
+//! together, where they name one; else it has to be some figure of the page.
+
+use std::collections::BTreeSet;
 
 use crate::anywhere;
+use crate::named::among;
+use crate::window::windows;
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
-use fwdlab_evidence::surroundings::Surroundings;
+use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
+use fwdlab_netbenches::name::family_word;
 use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_results::units;
 use fwdlab_sentence::agreement::{Agreement, agreement};
 use fwdlab_sentence::clause::clauses;
 use fwdlab_sentence::quantity::{Rate, rates};
+use fwdlab_sentence::subject::spoken;
 
 /// Words of a heading whose column holds changes.
 const CHANGES: [&str; 11] = [
@@ -17,10 +24,28 @@ const CHANGES: [&str; 11] = [
 /// Words of a heading whose column holds rates in packets/s.
 const RATES: [&str; 5] = ["pps", "packets/s", "packets per s", "frames/s", "packets-per-s"];
 
-/// Every table of the page.
+/// Rows times blocks up to which each cell is held against each block.
+const MOST_WORK: usize = 4000;
+
+/// Every table of the page; those of a long page against the blocks around them, as its sentences.
 pub(crate) fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     let rows: Vec<&Item> =
         around.page.items.iter().filter(|item| item.kind == ItemKind::Row).collect();
+    if rows.len() * around.page.blocks.len() <= MOST_WORK {
+        return check_tables(around, &rows, around, findings);
+    }
+    for (shown, own) in windows(around, &rows) {
+        check_tables(&around.within(&shown), own, around, findings);
+    }
+}
+
+/// Some tables, whose cells are of the blocks that are shown, or else figures of the whole page.
+fn check_tables(
+    around: &Surroundings<'_>,
+    rows: &[&Item],
+    whole: &Surroundings<'_>,
+    findings: &mut AuditFindings,
+) {
     // rows of one table stand on lines that follow each other
     for table in rows.chunk_by(|a, b| a.line + 1 == b.line) {
         let is_rule = |c: char| matches!(c, '|' | '-' | ':' | ' ');
@@ -34,8 +59,36 @@ pub(crate) fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
         };
         let names = cells(&header.text);
         for row in body {
-            check_row(around, &names, row, findings);
+            check_row((around, whole), &names, row, findings);
+            check_quotients(&names, row, findings);
         }
+    }
+}
+
+/// "Mpps per queue" beside "Mpps" and "queues": one column divided by another.
+fn check_quotients(names: &[&str], row: &Item, findings: &mut AuditFindings) {
+    let cells = cells(&row.text);
+    let column = |name: &str| {
+        let root = name.trim().trim_end_matches('s').to_lowercase();
+        let is_it = |own: &&str| own.trim().trim_end_matches('s').to_lowercase() == root;
+        let number = |at: usize| cells.get(at)?.replace(',', "").parse::<f64>().ok();
+        names.iter().position(|own| is_it(&own)).and_then(number)
+    };
+    for (name, cell) in names.iter().zip(&cells) {
+        let Some((of, per)) = name.split_once(" per ") else { continue };
+        let (Some(of), Some(per)) = (column(of), column(per)) else { continue };
+        let Ok(own) = cell.replace(',', "").parse::<f64>() else { continue };
+        let decimals = cell.split_once('.').map_or(0, |(_, rest)| rest.len());
+        let wanted = of / per;
+        if per == 0.0 || agreement(own, decimals, wanted) <= Agreement::Near {
+            continue;
+        }
+        let text = Text::new(
+            format!("'{cell}' under '{name}' of '{}'", cells[0]),
+            format!("{of} / {per} is {wanted:.decimals$}"),
+            format!("write {wanted:.decimals$}"),
+        );
+        findings.add(Rule::ClaimRate, Severity::Wrong, row.line, text);
     }
 }
 
@@ -62,7 +115,12 @@ fn cells(row: &str) -> Vec<&str> {
     row.trim().trim_matches('|').split('|').map(str::trim).collect()
 }
 
-fn check_row(around: &Surroundings<'_>, names: &[&str], row: &Item, findings: &mut AuditFindings) {
+fn check_row(
+    (around, whole): (&Surroundings<'_>, &Surroundings<'_>),
+    names: &[&str],
+    row: &Item,
+    findings: &mut AuditFindings,
+) {
     let cells = cells(&row.text);
     let Some((key, values)) = cells.split_first() else { return };
     for (name, cell) in names.iter().skip(1).zip(values) {
@@ -77,16 +135,14 @@ fn check_row(around: &Surroundings<'_>, names: &[&str], row: &Item, findings: &m
                 anywhere::check(around, &clause, row.line, findings);
             }
         }
-        check_rate(around, key, name, cell, row.line, findings);
+        check_rate((around, whole), (key, name, cell), row.line, findings);
     }
 }
 
 /// A rate in a table must be among the figures of the page or of the data beside it.
 fn check_rate(
-    around: &Surroundings<'_>,
-    key: &str,
-    name: &str,
-    cell: &str,
+    (around, whole): (&Surroundings<'_>, &Surroundings<'_>),
+    (key, name, cell): (&str, &str, &str),
     line: usize,
     findings: &mut AuditFindings,
 ) {
@@ -99,17 +155,22 @@ fn check_rate(
             words.iter().any(|(_, w)| fwdlab_netbenches::name::family_word(w) == Some(f))
         })
     });
-    if is_load || !is_about_sets {
+    let meant = meant(around, &own);
+    if is_load || !is_about_sets && meant.is_none() {
         return;
     }
     let mut found = rates(cell);
-    if found.is_empty() && RATES.iter().any(|w| heading.contains(w)) {
-        found = rates(&format!("{} pps", cell.replace([',', ' '], "")));
+    if let Some(unit) = unit_of(&heading).filter(|_| found.is_empty()) {
+        found = rates(&format!("{} {unit}", cell.replace([',', ' '], "")));
     }
     let [mention] = found.as_slice() else { return };
     let is_close = |value: f64| is_close(mention, value);
+    if let Some(set) = meant {
+        check_meant(set, mention, (key, name, cell), line, findings);
+        return;
+    }
     let on_page =
-        around.sets.iter().flatten().any(|s| s.row.values[..4].iter().any(|v| is_close(*v)));
+        whole.sets.iter().flatten().any(|s| s.row.values[..4].iter().any(|v| is_close(*v)));
     if on_page || around.data.all_values().values().flatten().any(|v| is_close(*v)) {
         return;
     }
@@ -129,6 +190,50 @@ fn check_rate(
             "take the number from the block",
         ),
     );
+}
+
+/// The unit in a heading: `inet4 (Kpps)`, `packets/s`.
+fn unit_of(heading: &str) -> Option<&str> {
+    let is_end = |c: char| !c.is_alphanumeric() && c != '/';
+    let word = heading.split(is_end).find(|word| {
+        word.strip_suffix("pps").is_some_and(|scale| matches!(scale, "" | "k" | "m" | "g"))
+    });
+    word.or_else(|| RATES.iter().any(|own| heading.contains(own)).then_some("pps"))
+}
+
+/// The one set of the page that some words name, whatever blocks show it.
+fn meant<'a>(around: &'a Surroundings<'_>, words: &str) -> Option<&'a SourcedSet<'a>> {
+    let families: BTreeSet<_> = spoken(words).iter().filter_map(|w| family_word(w)).collect();
+    let is_own = |set: &&SourcedSet<'_>| {
+        families.is_empty() || set.family.is_none_or(|family| families.contains(&family))
+    };
+    let sets: Vec<&SourcedSet<'_>> = around.sets.iter().flatten().filter(is_own).collect();
+    among(&spoken(words), &sets)
+}
+
+/// How far a cell may be off the runs of its set, as a share.
+const FAR: f64 = 0.01;
+
+/// A rate in the cell of one set.
+fn check_meant(
+    set: &SourcedSet<'_>,
+    mention: &Rate,
+    (key, name, cell): (&str, &str, &str),
+    line: usize,
+    findings: &mut AuditFindings,
+) {
+    let [low, high, ..] = set.row.values;
+    let is_inside = (low * (1.0 - FAR)..=high * (1.0 + FAR)).contains(&mention.pps());
+    if is_inside || set.row.values[..4].iter().any(|value| is_close(mention, *value)) {
+        return;
+    }
+    let median = units::rate(set.row.median());
+    let text = Text::new(
+        format!("'{cell}' under '{name}' of '{key}'"),
+        format!("'{}' has {median}", set.set.legend),
+        format!("write {median}"),
+    );
+    findings.add(Rule::ClaimRate, Severity::Wrong, line, text);
 }
 
 fn is_close(mention: &Rate, value: f64) -> bool {

@@ -129,6 +129,8 @@ fn orientation(text: &str, base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> O
         0 if than.is_none() && names_unpatched(subject, base, variant) => Some(false),
         0 => None,
         n if n > 0 => Some(true),
+        // "disabling LRO is worth 21 %"
+        _ if than.is_none() && takes_away(subject, base, variant) => Some(false),
         // "IPv4 is the slower one"
         _ if names_family_of(subject, base, variant) => Some(false),
         // "disabled it is faster"
@@ -137,6 +139,11 @@ fn orientation(text: &str, base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> O
         _ if than.is_some() => Some(false),
         _ => None,
     }
+}
+
+/// Whether what tells `variant` from `base` is said to be taken away.
+fn takes_away(said: &[String], base: &SourcedSet<'_>, variant: &SourcedSet<'_>) -> bool {
+    (0..said.len()).any(|at| weight(said, at, &said[at], variant, base) < 0)
 }
 
 /// Whether the words name the family of `base` alone, in a block of family against family.

@@ -364,7 +364,8 @@ pub fn label_words(legend: &str) -> BTreeSet<String> {
     });
     let mut words: BTreeSet<String> = kept.map(|token| folded(&token.text)).collect();
     // "kernel without IPSEC" is not called IPSEC
-    for two in all.windows(2).filter(|two| two[0].is_in("without w/o") && two[1].is_word()) {
+    // nor is "no firewall" a firewall
+    for two in all.windows(2).filter(|two| two[0].is_in("without w/o no") && two[1].is_word()) {
         let word = folded(&two[1].text);
         if words.remove(&word) {
             words.insert(format!("{ABSENT}{word}"));

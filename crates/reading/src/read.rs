@@ -38,11 +38,28 @@ pub fn names(facts: &Facts, sentence: &str) -> (bool, bool) {
         matches!(whom, Whom::Family(_) | Whom::EachFamily | Whom::OtherFamily | Whom::Blocks(_))
     };
     const MOST: &str = "smallest largest biggest strongest weakest greatest most least best worst";
-    let is_of_all = all.iter().any(|p| !matches!(p.quantity, Quantity::Plain) || p.has(MOST));
+    let is_of_all = all.iter().any(|p| is_of_several(p) || p.has(MOST) && !is_of_runs(p, MOST));
     (
         is_of_all || named().any(|m| is_part(&m.whom)),
         is_of_all || named().any(|m| is_family(&m.whom)),
     )
+}
+
+/// "All", "none", "two of three": of the things of a page. "All five runs" are those of what is named anyway.
+fn is_of_several(piece: &Piece) -> bool {
+    const EACH: &str = "all every each any both";
+    let is_of_its_runs = piece.quantity == Quantity::All && is_of_runs(piece, EACH);
+    !matches!(piece.quantity, Quantity::Plain) && !is_of_its_runs
+}
+
+/// Whether some words stand before runs: "all five runs", "the best run".
+fn is_of_runs(piece: &Piece, words: &str) -> bool {
+    const RUNS: &str =
+        "run runs bench benches sample samples measurement measurements iteration iterations";
+    (0..piece.tokens.len()).any(|at| {
+        let behind = &piece.tokens[at + 1..(at + 5).min(piece.tokens.len())];
+        piece.tokens[at].is_in(words) && behind.iter().any(|token| token.is_in(RUNS))
+    })
 }
 
 /// Holds a sentence against the facts.

@@ -176,7 +176,10 @@ pub(crate) fn role_of(piece: &Piece, own: &Amount) -> Role {
     if is_of_load || is_of_line {
         return Role::Line;
     }
-    if near(piece, (place.0, place.1.min(own.end + 3)), SPREAD)
+    // "the medians are 7 Kpps apart" is how far two sets are
+    let is_of_two =
+        piece.text(own.end) == "apart" && piece.has("medians means averages two sets both");
+    if !is_of_two && near(piece, (place.0, place.1.min(own.end + 3)), SPREAD)
         || piece.text(own.first.wrapping_sub(1)) == "±"
     {
         return Role::Spread;
@@ -210,7 +213,7 @@ fn of_share(piece: &Piece, own: &Amount) -> Role {
 fn of_rate(piece: &Piece, own: &Amount, place: (usize, usize)) -> Role {
     const BY: &str = "by lost lose loses losing gain gains gained gaining costs cost saves save saved plus \
     minus adds extra additional of win wins shaves takes took drops grows back threw thrown";
-    const BEHIND: &str = "more less fewer faster slower quicker extra additional on better worse gain loss higher \
+    const BEHIND: &str = "apart more less fewer faster slower quicker extra additional on better worse gain loss higher \
     lower drop increase improvement cheaper dearer missing away saved lost gone wasted shaved worth longer shorter";
     const TO: &str = "to from at reads = : → reached reaches with";
     let lead = lead(piece, own);

@@ -2,11 +2,13 @@
 //! ...", "all five runs are above 6.4 Mpps", "the interval includes zero".
 
 use crate::amount::Unit;
+use crate::change::{Predicate, predicate};
 use crate::cue::is_negated;
 use crate::facts::{Cell, Change, Facts};
 use crate::piece::Piece;
 use crate::quantity::Quantity;
 use crate::rank;
+use crate::role::{Role, role_of, sign_of};
 use crate::scope::Scope;
 use crate::softness::Soft;
 use crate::truth::{Is, Truth, judge, shown};
@@ -20,6 +22,7 @@ pub(crate) fn check(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Opti
         .or_else(|| against_noise(facts, piece))
         .or_else(|| interval(facts, piece, read))
         .or_else(|| extremes(facts, piece, read))
+        .or_else(|| one_end(facts, piece, read))
         .or_else(|| every_run(facts, piece, read))
         .or_else(|| spreads(facts, piece))
 }
@@ -282,9 +285,99 @@ fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
     Some(judge(Quantity::Plain, false, &is, || "the runs are in another order".to_owned()))
 }
 
+/// "In its worst run it costs 12 %", "in its best one it is even faster": one end of a set beside what the base has.
+fn one_end(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth> {
+    const RUN: &str = "run sample measurement bench one iteration case";
+    let is_end = |at: &usize| {
+        let behind = &piece.tokens[at + 1..(at + 4).min(piece.tokens.len())];
+        (piece.tokens[*at].is_in(LOW) || piece.tokens[*at].is_in(HIGH))
+            && behind.iter().any(|token| token.is_in(RUN))
+    };
+    let mut ends = (0..piece.tokens.len()).filter(is_end);
+    let end = ends.next().filter(|_| ends.next().is_none())?;
+    let sign = match predicate(piece)? {
+        Predicate::Moves(sign) | Predicate::ProvenMoves(sign) => sign,
+        _ => return None,
+    };
+    let is_low = piece.tokens[end].is_in(LOW);
+    let value = |cell: &Cell| if is_low { cell.min() } else { cell.max() };
+    let mut measured = (0..piece.amounts.len())
+        .filter(|at| matches!(piece.amounts[*at].unit, Unit::Percent | Unit::Rate));
+    let amount = measured.next();
+    if measured.next().is_some() {
+        return None;
+    }
+    let own = amount.map(|at| &piece.amounts[at]);
+    if own.is_some_and(|own| role_of(piece, own) != Role::Change) {
+        return None;
+    }
+    let changes = piece.scope.changes(facts);
+    let fits = |from: f64, to: f64| {
+        let goes = (to - from) * sign.factor() > 0.0;
+        goes && own.is_none_or(|own| match own.unit {
+            Unit::Percent => own.fits((to / from - 1.0) * 100.0),
+            _ => own.fits(to - from),
+        })
+    };
+    let is: Vec<Is> = changes
+        .iter()
+        .map(|change| {
+            let (base, variant) = (&facts.cells[change.base], &facts.cells[change.variant]);
+            let of = [base.mean(), base.median(), value(base)];
+            Is::from(of.into_iter().any(|from| fits(from, value(variant))))
+        })
+        .collect();
+    read.extend(amount);
+    Some(judge(piece.quantity, false, &is, || {
+        let own = changes.iter().take(4).map(|change| {
+            let (base, variant) = (&facts.cells[change.base], &facts.cells[change.variant]);
+            format!(
+                "that run of '{}' has {:.0}, '{}' {:.0}",
+                variant.legend,
+                value(variant),
+                base.legend,
+                base.mean()
+            )
+        });
+        own.collect::<Vec<_>>().join("; ")
+    }))
+}
+
+/// "At least 100 kpps lost in every run": what the run nearest to the base is off by.
+fn every_loss(facts: &Facts, piece: &Piece, at: usize, read: &mut Vec<usize>) -> Option<Truth> {
+    let own = &piece.amounts[at];
+    let sign = sign_of(piece, own)?;
+    let changes = piece.scope.changes(facts);
+    read.push(at);
+    let is: Vec<Is> = changes
+        .iter()
+        .map(|change| {
+            let (base, variant) = (&facts.cells[change.base], &facts.cells[change.variant]);
+            let all = [variant.min() - base.median(), variant.max() - base.median()];
+            let least =
+                all.into_iter().map(|own| own * sign.factor()).fold(f64::INFINITY, f64::min);
+            Is::from(least >= own.low)
+        })
+        .collect();
+    Some(judge(Quantity::Plain, false, &is, || {
+        let own = changes.iter().take(4).map(|change| {
+            let (base, variant) = (&facts.cells[change.base], &facts.cells[change.variant]);
+            format!(
+                "'{}' from {:.0} to {:.0}, '{}' has {:.0}",
+                variant.legend,
+                variant.min(),
+                variant.max(),
+                base.legend,
+                base.median()
+            )
+        });
+        own.collect::<Vec<_>>().join("; ")
+    }))
+}
+
 /// "All five patched runs lie above 6.4 Mpps", "not a single run came in below 5 Mpps".
 fn every_run(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth> {
-    if !piece.has("run runs sample samples measurement measurements value values benches") {
+    if !piece.has("run runs sample samples measurement measurements value values bench benches") {
         return None;
     }
     let is_none = piece.has("no none never")
@@ -300,6 +393,9 @@ fn every_run(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Trut
     })?;
     let own = &piece.amounts[at];
     let is_above = !matches!(own.soft, Soft::Below | Soft::Nearly);
+    if is_all && !is_none && is_above && role_of(piece, own) == Role::Change {
+        return every_loss(facts, piece, at, read);
+    }
     read.push(at);
     let is: Vec<Is> = piece
         .scope

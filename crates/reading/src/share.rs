@@ -5,6 +5,7 @@ use crate::facts::{Cell, Facts};
 use crate::level::{of_the_variant, reach};
 use crate::piece::Piece;
 use crate::scope::Scope;
+use crate::softness::Soft;
 use crate::truth::Truth;
 
 /// "88 % of the baseline", "half of what IPv6 does": what one set is of another.
@@ -31,16 +32,23 @@ pub(crate) fn is_ratio(facts: &Facts, own: &Amount, scope: &Scope) -> bool {
             })
 }
 
-pub(crate) fn spread(facts: &Facts, own: &Amount, scope: &Scope) -> Option<Truth> {
+pub(crate) fn spread(facts: &Facts, piece: &Piece, own: &Amount, scope: &Scope) -> Option<Truth> {
+    // "never exceeds 1 %", "under 0.5 % whatever the number of queues"
+    const EACH: &str = "never always every each all whatever whichever any everywhere both no none";
+    let mut own = own.clone();
+    reach(piece, &mut own);
+    let own = &own;
+    let is_each = matches!(own.soft, Soft::Above | Soft::Below) && piece.has(EACH);
     let cells = scope.cells(facts);
     let changes = scope.changes(facts);
-    let is_of_set = |cell: &&Cell| match own.unit {
-        Unit::Rate => [cell.sd(), cell.max() - cell.min()].iter().any(|value| own.fits(*value)),
-        Unit::Percent => {
-            let all = [cell.sd(), cell.max() - cell.min()].map(|value| value / cell.mean() * 100.0);
-            all.iter().any(|value| own.fits(*value))
+    let is_of_ends = piece.has("worst best slowest fastest lowest highest minimum maximum range");
+    let is_of_set = |cell: &&Cell| {
+        let scale = if own.unit == Unit::Percent { 100.0 / cell.mean() } else { 1.0 };
+        let (sd, range) = (cell.sd() * scale, (cell.max() - cell.min()) * scale);
+        match own.unit {
+            Unit::Rate | Unit::Percent => !is_of_ends && own.fits(sd) || own.fits(range),
+            _ => true,
         }
-        _ => true,
     };
     let is_of_change = changes.iter().any(|change| match own.unit {
         Unit::Rate => {
@@ -57,7 +65,12 @@ pub(crate) fn spread(facts: &Facts, own: &Amount, scope: &Scope) -> Option<Truth
             cells.iter().any(|cell| (own.low - slack..=own.high + slack).contains(&cell.sd()));
         return Some(if is_within { Truth::Holds } else { Truth::Doubtful(spreads(&cells)) });
     }
-    Some(match cells.iter().any(is_of_set) || is_of_change {
+    let is_it = match is_each {
+        true => cells.iter().all(is_of_set),
+        false => cells.iter().any(is_of_set) || is_of_change,
+    };
+    Some(match is_it {
+        true if cells.is_empty() => Truth::Open,
         true => Truth::Holds,
         false if cells.is_empty() => Truth::Open,
         false => Truth::Fails(spreads(&cells)),

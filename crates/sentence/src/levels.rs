@@ -69,6 +69,13 @@ pub fn sides(text: &str) -> Option<(Scaled, Scaled)> {
     (one != other && is_plain).then_some(in_order)
 }
 
+/// Whether what stands before a number makes it the upper end of a range: "between 150 and".
+pub fn is_end_of_range(before: &str) -> bool {
+    let before = words(before);
+    let last: Vec<&str> = before.iter().rev().take(4).map(|(_, word)| word.as_str()).collect();
+    matches!(last.first(), Some(&("and" | "to"))) && last.iter().any(|w| matches!(*w, "between"))
+}
+
 /// Beginnings of words before a rate that is reached.
 const REACHES: [&str; 11] = [
     "reach", "forward", "stay", "remain", "achiev", "sustain", "deliver", "hits", "manages",

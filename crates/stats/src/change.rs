@@ -8,7 +8,8 @@
 //! 3. candidates are withdrawn, the weakest first, until every one that is left is significant
 //!    beside its neighbours, with a test whose noise is moderated by a prior ([`confirm`]), so that
 //!    two points may be compared as well as two hundred;
-//! 4. steps along which the points are clearly less likely than along a ramp are a drift ([`drift`]).
+//! 4. steps along which the points are clearly less likely than along a ramp are a drift ([`drift`]), as is what goes
+//!    on from one end of a series to the other without a step.
 //!
 //! [`today`] looks forward: it says after each new point whether the last ones are another level.
 //! [`watch`] does so by ranks, and [`divisive`] looks back: the rivals that both were measured against (`cargo xtask history`; docs/history.md has the table).
@@ -119,6 +120,9 @@ fn told_of(found: &confirm::Tested, place: impl Fn(usize) -> usize) -> Change {
 /// [`changes`], and what may be one.
 pub fn told(values: &[f64], noise: f64, settings: &Settings) -> Told {
     let Some(found) = Found::of(values, noise, settings) else { return Told::default() };
+    if found.sure.is_empty() && !found.doubtful.is_empty() {
+        return found.told(&[]);
+    }
     let sure = drift::merged(&found.clean, &found.sure, noise.max(0.0), settings);
     found.told(&sure)
 }

@@ -11,6 +11,7 @@ use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_results::units;
 use fwdlab_sentence::agreement::{Agreement, agreement};
 use fwdlab_sentence::clause::quotes_earlier;
+use fwdlab_sentence::levels::is_end_of_range;
 use fwdlab_sentence::quantity::{Rate, flow_counts, frame_lengths, rates};
 
 const SPEEDS: [f64; 5] = [1e9, 10e9, 25e9, 40e9, 100e9];
@@ -261,7 +262,10 @@ fn check_claimed_rate(
     let lower = item.text.to_lowercase();
     let before = lower.split(&mention.text.to_lowercase()).next().unwrap_or("").trim_end();
     // "below 800 kpps" is held against the rates on either side elsewhere
-    if BOUNDS.iter().any(|w| before.ends_with(w)) {
+    if BOUNDS.iter().any(|w| before.ends_with(w)) || is_end_of_range(before) {
+        return;
+    }
+    if !around.block_of(item, &BTreeSet::new()).is_some_and(|s| s.is_sure) {
         return;
     }
     let is_soft = SOFTENERS.iter().any(|w| before.ends_with(w));
@@ -275,12 +279,16 @@ fn check_claimed_rate(
             let slack = if is_soft { ROUGH } else { DIFFERENCE };
             is_close((a - b).abs()) || (mention.pps() / (a - b).abs() - 1.0).abs() <= slack
         };
-        sets.iter().any(|a| sets.iter().any(|b| is_difference(a.row.mean(), b.row.mean())))
+        sets.iter().any(|a| {
+            sets.iter().any(|b| {
+                is_difference(a.row.mean(), b.row.mean())
+                    || is_difference(a.row.median(), b.row.median())
+            })
+        })
     });
     let in_data = around.data.all_values().values().flatten().any(|v| is_close(*v));
     let is_limit = SPEEDS.iter().any(|&s| [60, 62].iter().any(|&l| is_close(line_rate(s, l))));
-    let is_about_block = around.block_of(item, &BTreeSet::new()).is_some_and(|s| s.is_sure);
-    if on_page || differences || in_data || is_limit || !is_about_block || rows.count() == 0 {
+    if on_page || differences || in_data || is_limit || rows.count() == 0 {
         return;
     }
     let unit = 10f64.powi(-i32::try_from(mention.decimals.min(12)).unwrap_or(12)) * mention.unit;

@@ -16,6 +16,8 @@ pub struct Options {
     /// Part of the names of series that no software changes: a fixed image that is measured again
     /// and again. What moves as one of them does on the same machine is the machine's.
     pub control: Option<String>,
+    /// Parts of the names of the series that are looked at; all where there is none.
+    pub only: Vec<String>,
 }
 
 /// A change of a series, in words of its points.
@@ -103,6 +105,8 @@ pub struct History {
     /// What the last points may be, as the alerts that it would be. One that was measured again without showing
     /// is acknowledged; one that showed is an alert.
     pub suspects: Vec<Alert>,
+    /// What makes the series doubtful: machines of one name.
+    pub warnings: Vec<String>,
 }
 
 impl History {

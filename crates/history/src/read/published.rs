@@ -16,6 +16,7 @@ use fwdlab_netbenches::trial::{Place, trial};
 use fwdlab_results::{Family, Metric, Trial};
 
 use super::{Read, patched};
+use crate::machines::of_uname;
 use crate::point::{Key, Point};
 
 /// Reads one directory; `root` is the full path of the tree that it was found in.
@@ -71,9 +72,12 @@ impl Site<'_> {
         };
         let values = good.iter().filter_map(|trial| Metric::Rate.of(trial)).collect();
         let date = configuration.info.uname().and_then(built);
+        let (hardware, host) = configuration.info.uname().map(of_uname).unwrap_or_default();
         self.push(key, &axes, prefix, |point| {
             point.values = values;
             point.date = date;
+            point.hardware = hardware;
+            point.host = host;
         });
     }
 

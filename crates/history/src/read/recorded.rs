@@ -13,6 +13,7 @@ use fwdlab_results::environment::Environment;
 use fwdlab_results::{Imported, Measure, Metric, Results, Trial};
 
 use super::{Read, patched};
+use crate::machines::{of_environment, of_uname};
 use crate::point::{Key, Point};
 
 /// Reads one directory. What is damaged is left out with the reason.
@@ -31,7 +32,8 @@ pub fn read(dir: &Path) -> Read {
 fn take(results: &Results, read: &mut Read) {
     let campaign = &results.campaign;
     let full = results.dir.canonicalize().unwrap_or_else(|_| results.dir.clone());
-    let hardware = hardware(results, &full);
+    let environment = Environment::read(&results.dir).ok().flatten().unwrap_or_default();
+    let hardware = hardware(results, &full, &environment);
     let name = full.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let mut configurations: BTreeMap<(&str, &str), Vec<&Trial>> = BTreeMap::new();
     for trial in results.trials.iter().filter(|trial| trial.is_ok()) {
@@ -53,14 +55,18 @@ fn take(results: &Results, read: &mut Read) {
         };
         let day = || first.started.clone();
         let proof = |name: &str| first.measured.proof.get(name);
-        let of_uname = || proof("uname").and_then(|uname| built(uname));
-        let date = proof(KERNEL_BUILT).cloned().or_else(of_uname).or_else(day);
+        let of_kernel = || proof("uname").and_then(|uname| built(uname));
+        let date = proof(KERNEL_BUILT).cloned().or_else(of_kernel).or_else(day);
         let of_directory = Revision::within(&name).map(|own| own.text);
         let revision = if axes.image.is_empty() {
             let day = || Some(campaign.started.clone()).filter(|day| !day.is_empty());
             of_directory.or_else(day).unwrap_or_else(|| name.clone())
         } else {
             axes.image.clone()
+        };
+        let (traits, host) = match campaign.is_blocked() {
+            true => (of_environment(&environment), String::new()),
+            false => proof("uname").map(|uname| of_uname(uname)).unwrap_or_default(),
         };
         let traffic_name = if campaign.is_blocked() { traffic } else { axes.traffic.as_str() };
         let is_plain =
@@ -82,6 +88,8 @@ fn take(results: &Results, read: &mut Read) {
             values,
             summary: None,
             source,
+            hardware: traits,
+            host,
             place: Some(full.clone()),
         });
     }
@@ -120,17 +128,16 @@ fn imported(trial: &Trial) -> Axes {
 
 /// The hardware that a campaign ran on: as the environment says it, or as the path of the published
 /// directory does.
-fn hardware(results: &Results, full: &Path) -> Hardware {
+fn hardware(results: &Results, full: &Path, environment: &Environment) -> Hardware {
     if !results.campaign.is_blocked() {
         return match Imported::read(&results.dir) {
             Some(Imported { machine, bench }) => Hardware { machine, bench },
             None => Hardware::of(&full.to_string_lossy()),
         };
     }
-    let environment = Environment::read(&results.dir).ok().flatten().unwrap_or_default();
-    let machine = environment.machine;
-    let parts = [machine.product, machine.processor];
-    let named: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let machine = &environment.machine;
+    let parts = [machine.product.as_str(), machine.processor.as_str()];
+    let named: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let cores = if machine.cores_online > 0 {
         format!(" ({} cores)", machine.cores_online)
     } else {

@@ -7,7 +7,7 @@ use crate::point::Point;
 use crate::series::Series;
 use crate::{Error, Result};
 
-/// `{"series": […], "alerts": […], "suspects": […]}`; docs/history.md has the fields.
+/// `{"series": […], "alerts": […], "suspects": […], "warnings": […]}`; docs/history.md has the fields.
 ///
 /// # Errors
 /// When it cannot be encoded.
@@ -22,7 +22,12 @@ pub(super) fn value(history: &History) -> Value {
     let alerts: Vec<Value> = history.alerts.iter().map(|own| alert(history, own)).collect();
     let suspects: Vec<Value> =
         history.suspects.iter().flat_map(|alert| suspected(history, alert)).collect();
-    json!({ "series": series, "alerts": alerts, "suspects": suspects })
+    json!({
+        "series": series,
+        "alerts": alerts,
+        "suspects": suspects,
+        "warnings": history.warnings,
+    })
 }
 
 fn suspected(history: &History, alert: &Alert) -> Vec<Value> {

@@ -155,8 +155,53 @@ mod tests {
             point("r312205", 4.0, "pf"),
         ];
         let csv = otava(&find(all, &[], &Options::default()));
-        let wanted = "time,commit,\"a,\"\"b\"\"\",pf\n,r99999,,1\n,r312205,2,4\n,n255412,3,\n";
+        let day = "1970-01-01T00:00:00Z";
+        let wanted = format!(
+            "time,commit,\"a,\"\"b\"\"\",pf\n{day},r99999,2,1\n{day},r312205,2,4\n{day},n255412,3,4\n"
+        );
         assert_eq!(csv, wanted);
+    }
+
+    /// Otava stops at a cell that is empty, and at a row without a time.
+    #[test]
+    fn otava_is_given_no_gap() {
+        let point = |revision: &str, configuration: &str, date: Option<&str>| Point {
+            series: Key {
+                configuration: configuration.into(),
+                unit: "frames/s".into(),
+                ..Key::default()
+            },
+            revision: revision.into(),
+            date: date.map(str::to_owned),
+            values: vec![f64::from(revision[1..].parse::<u32>().unwrap())],
+            ..Point::default()
+        };
+        let all = [
+            point("r1", "a", None),
+            point("r2", "b", Some("2020-01-02T00:00:00Z")),
+            point("r3", "a", None),
+        ];
+        let csv = otava(&find(all, &[], &Options::default()));
+        let rows: Vec<&str> = csv.lines().skip(1).collect();
+        let day = "2020-01-02T00:00:00Z";
+        let wanted = [("r1", "1,2"), ("r2", "1,2"), ("r3", "3,2")];
+        let wanted = wanted.map(|(revision, cells)| format!("{day},{revision},{cells}"));
+        assert_eq!(rows, wanted);
+    }
+
+    /// Its `latency` is in nanoseconds.
+    #[test]
+    fn bencher_is_given_no_seconds_as_nanoseconds() {
+        let measure = |measure: &str, unit: &str| -> String {
+            let own = bencher(&moved(measure, unit, [0.1, 0.2])).unwrap();
+            let own: serde_json::Value = serde_json::from_str(&own).unwrap();
+            let of_series = own.as_object().unwrap().values().next().unwrap();
+            of_series.as_object().unwrap().keys().next().unwrap().clone()
+        };
+        assert_eq!(measure("", "frames/s"), "throughput");
+        assert_eq!(measure("", "ns/frame"), "latency");
+        assert_eq!(measure("convergence", "s"), "convergence-s");
+        assert_eq!(measure("", "instructions/frame"), "cost-instructions-frame");
     }
 
     /// In a summary of GitHub's they were a row of six cells, and a picture that was loaded.

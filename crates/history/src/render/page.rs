@@ -35,13 +35,20 @@ pub fn html(history: &History, at: &Path) -> Result<String> {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>History</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <h1>History</h1>\n{alerts}\n{controls}\n<main id=\"figures\"></main>\n{table}\n\
+         <h1>History</h1>\n{warnings}{alerts}\n{controls}\n<main id=\"figures\"></main>\n{table}\n\
          <script type=\"application/json\" id=\"data\">{data}</script>\n<script>\n{SCRIPT}</script>\n\
          </body>\n</html>\n",
         controls = controls(history),
         alerts = alerts(history),
+        warnings = warnings(history),
         table = table(history),
     ))
+}
+
+/// What makes the series doubtful.
+fn warnings(history: &History) -> String {
+    let one = |own: &String| format!("<p class=\"warning\">{}</p>\n", escaped(own));
+    history.warnings.iter().map(one).collect()
 }
 
 /// Where each point comes from, and the link there.

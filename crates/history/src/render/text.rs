@@ -168,5 +168,8 @@ pub fn markdown(history: &History) -> String {
     }
     let points: usize = history.series.iter().map(|s| s.points.len()).sum();
     let _ = writeln!(text, "\n{} series, {points} points.", history.series.len());
+    for warning in &history.warnings {
+        let _ = writeln!(text, "\nWarning: {}", fwdlab_guard::markdown::plain(warning));
+    }
     text
 }

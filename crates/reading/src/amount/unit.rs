@@ -75,7 +75,10 @@ fn counted(tokens: &[Token], at: usize, value: f64) -> Option<usize> {
 /// The word that says what is counted.
 fn noun(tokens: &[Token], at: usize) -> String {
     let way = tokens.get(at..(at + 4).min(tokens.len())).unwrap_or_default();
-    let way: Vec<&Token> = way.iter().take_while(|token| token.is_word()).collect();
+    // "three firewalls with both families" counts firewalls
+    const BETWEEN: &str = "with without for on in by at from to than and";
+    let is_of_it = |token: &&Token| token.is_word() && !token.is_in(BETWEEN);
+    let way: Vec<&Token> = way.iter().take_while(is_of_it).collect();
     let known =
         way.iter().find(|token| is_noun_of_settings(&token.text) || is_counted(&token.text));
     known.or(way.first()).map_or(String::new(), |token| token.text.clone())

@@ -56,6 +56,7 @@ pub(super) fn share(tokens: &[Token], at: usize) -> Option<Amount> {
         let (skip, is_packet) = match (text(1), text(2), text(3)) {
             ("of", "every" | "each", _) => (3, true),
             ("out", "of", "every" | "each" | "a") => (4, true),
+            ("packet" | "packets" | "frame" | "frames", "out", "of") => (4, true),
             ("packet" | "packets", "in" | "of", _) => (3, true),
             ("in", "every", _) => (3, true),
             ("in", _, _) => (2, false),

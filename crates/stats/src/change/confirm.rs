@@ -39,8 +39,7 @@ pub fn confirm(
     settings: &Settings,
 ) -> Vec<Tested> {
     let sums = Sums::new(clean);
-    let looks = if settings.is_watched { clean.len() as f64 } else { 1.0 };
-    let alpha = settings.alpha / looks;
+    let alpha = settings.bound(clean.len());
     loop {
         let noise = Noise::of(clean, &sums, &candidates, floor, settings);
         let tested: Vec<Tested> = (0..candidates.len())

@@ -3,6 +3,10 @@
 //! One step, or several in a row that go the same way, are held against a ramp: a level, a straight way to another
 //! (of logarithms), and that level. A step is the shortest ramp, so that one always fits at least as well; it is
 //! called a drift where the points are clearly likelier along it, by Schwarz's criterion.
+//!
+//! What goes on from one end of a series to the other has no level before it and none after it, so that no step may be
+//! proven: where none is, a ramp over half of the points or more is held against a single level. It needs the p of a step,
+//! too.
 
 use super::Settings;
 use super::confirm::{PRIOR_DF, Tested, inflation, kept_of};
@@ -11,6 +15,8 @@ use crate::distribution::t_two_sided;
 
 /// Fewest points from the last of the old level to the first of the new one.
 const FEWEST: usize = 5;
+/// Fewest points of a series that can be a drift as a whole.
+const FEWEST_OF_ALL: usize = 12;
 /// How many times likelier the points have to be along a ramp.
 const LIKELIER: f64 = 300.0;
 /// Two levels and two places.
@@ -21,6 +27,9 @@ const MOST_PLACES: usize = 400;
 /// The steps, with those that are a drift put together.
 pub fn merged(clean: &[f64], steps: &[Tested], floor: f64, settings: &Settings) -> Vec<Tested> {
     let sums = Sums::new(clean);
+    if steps.is_empty() {
+        return whole(clean, &sums, floor, settings).into_iter().collect();
+    }
     let mut found = Vec::with_capacity(steps.len());
     let mut first = 0;
     while let Some(step) = steps.get(first) {
@@ -39,6 +48,16 @@ pub fn merged(clean: &[f64], steps: &[Tested], floor: f64, settings: &Settings) 
     found
 }
 
+/// The drift that a series without a step is, if it is one.
+fn whole(clean: &[f64], sums: &Sums, floor: f64, settings: &Settings) -> Option<Tested> {
+    let count = clean.len();
+    if count < FEWEST_OF_ALL {
+        return None;
+    }
+    let own = drift_of(clean, sums, (0, count), &[], floor, settings)?;
+    (own.p <= settings.bound(count)).then_some(own)
+}
+
 /// The drift in a stretch that its steps are, if they are one.
 fn drift_of(
     clean: &[f64],
@@ -49,7 +68,8 @@ fn drift_of(
     settings: &Settings,
 ) -> Option<Tested> {
     let own = &clean[start..end];
-    let ramp = Ramp::best(own)?;
+    let fewest = if steps.is_empty() { own.len() / 2 } else { FEWEST };
+    let ramp = Ramp::best(own, fewest)?;
     let ends = steps.iter().map(|step| step.at).chain([end]);
     let starts = std::iter::once(start).chain(steps.iter().map(|step| step.at));
     let of_steps: f64 = starts.zip(ends).map(|(from, to)| sums.error(from, to)).sum();
@@ -87,7 +107,7 @@ struct Ramp {
 
 impl Ramp {
     /// The one that fits best, of those that are long enough. O(n²) up to [`MOST_PLACES`] points.
-    fn best(logs: &[f64]) -> Option<Self> {
+    fn best(logs: &[f64], fewest: usize) -> Option<Self> {
         let count = logs.len();
         let mean = logs.iter().sum::<f64>() / count.max(1) as f64;
         let (mut sum, mut moment) = (vec![0.0], vec![0.0]);
@@ -113,9 +133,9 @@ impl Ramp {
             Self { from, to, size, weight, squares: left }
         };
         let stride = count.div_ceil(MOST_PLACES).max(1);
-        let starts = (0..count.saturating_sub(FEWEST)).step_by(stride);
+        let starts = (0..count.saturating_sub(fewest)).step_by(stride);
         let ramps = starts
-            .flat_map(|from| (from + FEWEST..count).step_by(stride).map(move |to| (from, to)));
+            .flat_map(|from| (from + fewest..count).step_by(stride).map(move |to| (from, to)));
         let ramps = ramps.map(|(from, to)| of(from, to)).filter(|own| own.weight > 0.0);
         ramps.min_by(|a, b| a.squares.total_cmp(&b.squares))
     }

@@ -13,6 +13,14 @@ pub struct Settings {
     pub prior_noise: f64,
 }
 
+impl Settings {
+    /// The largest p of a change of a series of so many points.
+    pub(super) fn bound(&self, points: usize) -> f64 {
+        let looks = if self.is_watched { points as f64 } else { 1.0 };
+        self.alpha / looks
+    }
+}
+
 impl Default for Settings {
     /// Of a history that grows. Chosen by `cargo xtask history`.
     fn default() -> Self {

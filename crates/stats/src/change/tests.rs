@@ -260,3 +260,43 @@ fn steps_are_told_where_no_drift_is_asked_for() {
     let all = steps(&values, 0.003, &settings).changes;
     assert!(all.iter().all(|own| !own.is_drift() && own.ratio < 0.0) && !all.is_empty());
 }
+
+/// What goes on from end to end has no level before it: the steps that it looks like were withdrawn, since what a point
+/// keeps of the one before counts as noise.
+#[test]
+fn a_drift_from_end_to_end_is_one() {
+    let settings = Settings::default();
+    for (sd, size) in [(0.002, -0.02), (0.002, 0.03), (0.0005, -0.03), (0.0, -0.05)] {
+        let (mut of_steps, mut one) = (0, 0);
+        for seed in SEEDS {
+            let off = noise(60, sd, 0.0, seed);
+            let on_way = |(at, own): (usize, &f64)| 1e6 * (own + size * at as f64 / 59.0).exp();
+            let values: Vec<f64> = off.iter().enumerate().map(on_way).collect();
+            of_steps += usize::from(!steps(&values, 0.003, &settings).changes.is_empty());
+            let found = changes(&values, 0.003, &settings);
+            let is_whole = |own: &Change| own.is_drift() && own.over >= 40;
+            one += usize::from(found.len() == 1 && is_whole(&found[0]));
+        }
+        println!("{sd}, {size}: {of_steps} with a step, {one} drifts");
+        assert!(one * 10 >= MANY * 9 && of_steps * 2 <= MANY, "{sd}, {size}: {one} {of_steps}");
+    }
+}
+
+/// Of series without a change, whatever their noise, hardly one drifts; asked each night as a history is.
+#[test]
+fn noise_is_no_drift() {
+    for share in [0.0, 0.5] {
+        let mut drifts = 0;
+        for seed in SEEDS {
+            let values = ramped(0, 59, 0.0, share, seed);
+            let is_drift = |count: usize| {
+                let found = changes(&values[..count], 0.003, &Settings::default());
+                found.iter().any(Change::is_drift)
+            };
+            drifts += usize::from((12..=60).any(is_drift));
+        }
+        println!("{share}: {drifts}");
+        // 49 nights of 200 series: one in 1,000 points would be ten
+        assert!(drifts <= 2, "{share}: {drifts}");
+    }
+}

@@ -149,6 +149,25 @@ fn a_drift_is_said_with_its_ends() {
     assert_eq!(figures.count(), 3);
 }
 
+/// What drifts from end to end had no change, and what was said of it holds for the size that it had.
+#[test]
+fn a_drift_of_a_whole_series_is_said_and_outgrows_what_was_known_of_it() {
+    let night = |count: usize| points("atom", "pf", &ramp(0, 49, 0.88)[..count]);
+    let early = found(&[night(30)], &[]);
+    let [drift] = early.alerts.as_slice() else { panic!("{:?}", early.alerts) };
+    assert!(drift.moved[0].change.is_drift() && drift.is_open_regression(), "{drift:?}");
+    let (before, after) = early.ends(&drift.moved[0]);
+    let ends = [before, after].map(|own| own.revision[1..].parse::<u32>().unwrap());
+    assert!(ends[0] <= 300_300 && ends[1] >= 302_500, "{ends:?}");
+    assert!(render::text(&early).contains("regression by a drift from r300"));
+    let known = early.acknowledgement(drift, "known".to_owned(), None);
+    let same = found(&[night(31)], std::slice::from_ref(&known));
+    assert_eq!(same.alerts[0].acknowledged.as_deref(), Some("known"));
+    let late = found(&[night(50)], &[known]);
+    let [drift] = late.alerts.as_slice() else { panic!("{:?}", late.alerts) };
+    assert!(drift.is_open_regression() && drift.outgrown.is_some(), "{drift:?}");
+}
+
 /// The control drifts as well: its points on the way are of neither level.
 #[test]
 fn a_drift_of_the_machine_is_the_machines() {
