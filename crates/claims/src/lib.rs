@@ -8,6 +8,7 @@
 
 pub mod apart;
 pub mod blocks;
+pub mod causes;
 pub mod claim;
 pub mod comparable;
 pub mod decided;

@@ -179,9 +179,8 @@ fn of_kind(facts: &Facts, around: &Surroundings<'_>, item: &Item, text: &str) ->
 
 /// A line of the list above the first block that says what was measured on: "FreeBSD 12-stable", "harvest.mask=351".
 fn is_setup(around: &Surroundings<'_>, item: &Item) -> bool {
-    const HARDWARE: [&str; 12] = [
+    const HARDWARE: [&str; 11] = [
         "freebsd",
-        "linux",
         "core",
         "gigabit",
         "port",

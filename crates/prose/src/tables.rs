@@ -72,7 +72,7 @@ fn check_quotients(names: &[&str], row: &Item, findings: &mut AuditFindings) {
         let root = name.trim().trim_end_matches('s').to_lowercase();
         let is_it = |own: &&str| own.trim().trim_end_matches('s').to_lowercase() == root;
         let number = |at: usize| cells.get(at)?.replace(',', "").parse::<f64>().ok();
-        names.iter().position(|own| is_it(&own)).and_then(number)
+        names.iter().position(is_it).and_then(number)
     };
     for (name, cell) in names.iter().zip(&cells) {
         let Some((of, per)) = name.split_once(" per ") else { continue };

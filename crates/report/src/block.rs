@@ -3,6 +3,7 @@
 //! Sections make them of the claims; `markdown`, `html` and `terminal` render them, each in its own
 //! manner, and know no section.
 
+use fwdlab_claims::causes::{Doubt, Invalid};
 use fwdlab_claims::claim::Badge;
 
 use super::flame::FlameGraph;
@@ -107,92 +108,6 @@ pub struct Statement<'a> {
     pub note: Option<&'static str>,
     /// Its doubts, the gravest first.
     pub doubts: Vec<Doubt>,
-}
-
-/// A doubt and what to do about it.
-pub struct Doubt {
-    /// Whether the verdict is invalid for it.
-    pub is_cause: bool,
-    /// What is doubtful.
-    pub text: String,
-    /// What helps.
-    pub remedy: String,
-}
-
-impl Doubt {
-    /// Both in one line.
-    pub fn whole(&self) -> String {
-        format!("{}: {}: {}", self.word(), self.text, self.remedy)
-    }
-
-    /// What it is.
-    pub fn word(&self) -> &'static str {
-        if self.is_cause { "cause" } else { "warning" }
-    }
-}
-
-/// Verdicts that are invalid for the same causes, in one.
-pub struct Invalid<'a> {
-    /// How many there are.
-    pub sentence: String,
-    /// Which.
-    pub named: Vec<Named<'a>>,
-    /// Their doubts, the causes first.
-    pub doubts: Vec<SharedDoubt>,
-}
-
-/// Variants with one traffic.
-pub struct Named<'a> {
-    /// What they are about: `IPv4`, or `IPv4 (inet-64)` where there are several.
-    pub subject: String,
-    /// Name of the traffic.
-    pub traffic: &'a str,
-    /// Their names.
-    pub variants: Vec<&'a str>,
-}
-
-impl Named<'_> {
-    /// `IPv4: modular, lockless`.
-    pub fn whole(&self) -> String {
-        format!("{}: {}", self.subject, self.variants.join(", "))
-    }
-}
-
-/// Doubts of one kind about several verdicts.
-pub struct SharedDoubt {
-    /// Whether the verdicts are invalid for it.
-    pub is_cause: bool,
-    /// What helps.
-    pub remedy: String,
-    /// What is doubtful, and of whom it is said.
-    pub texts: Vec<(String, Vec<String>)>,
-    /// Whether there is one text, said of all.
-    pub is_of_all: bool,
-}
-
-impl SharedDoubt {
-    /// In lines: what is said of all with what helps, else what all texts begin with and what helps, then each of them
-    /// with whom it is said of.
-    pub fn lines(&self) -> Vec<String> {
-        let word = if self.is_cause { "cause" } else { "warning" };
-        if let [(text, _)] = &self.texts[..]
-            && self.is_of_all
-        {
-            return vec![format!("{word}: {text}: {}", self.remedy)];
-        }
-        let each = self.texts.iter().map(|(text, names)| format!("{text} ({})", names.join(", ")));
-        std::iter::once(format!("{word}: {}: {}", self.head(), self.remedy)).chain(each).collect()
-    }
-
-    /// What all texts begin with, up to a colon; else the first of them.
-    fn head(&self) -> &str {
-        let heads =
-            |text: &'_ str| text.split_once(": ").map_or(text.len(), |(head, _)| head.len());
-        let Some((first, _)) = self.texts.first() else { return "" };
-        let head = &first[..heads(first)];
-        let is_shared = self.texts.iter().all(|(text, _)| text.starts_with(head));
-        if is_shared { head } else { first }
-    }
 }
 
 /// What can be folded away.

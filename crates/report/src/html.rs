@@ -7,8 +7,9 @@ use std::fmt::Write as _;
 
 use fwdlab_claims::claim::State;
 
-use super::block::{Block, Details, Heading, Invalid, Item, Named, Part, Scope, Statement};
+use super::block::{Block, Details, Heading, Item, Part, Scope, Statement};
 use super::flame::FlameGraph;
+use fwdlab_claims::causes::{Invalid, Named};
 use fwdlab_figures::escape;
 
 pub use frame::{Controls, Page, Toggle};

@@ -11,7 +11,6 @@
 mod axis;
 mod block;
 mod build;
-mod causes;
 mod chart;
 mod check;
 mod drawings;

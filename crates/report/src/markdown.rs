@@ -6,9 +6,8 @@ use std::fmt::Write as _;
 use fwdlab_claims::claim::State;
 use fwdlab_guard::{markdown, words};
 
-use super::block::{
-    Block, Figure, Heading, Invalid, Kind, Named, Part, SharedDoubt, Statement, unfolded,
-};
+use super::block::{Block, Figure, Heading, Kind, Part, Statement, unfolded};
+use fwdlab_claims::causes::{Invalid, Named, SharedDoubt};
 use fwdlab_figures::text_table::wrap;
 
 /// Columns of running text in a file.

@@ -6,7 +6,8 @@ use fwdlab_claims::claim::State;
 
 use fwdlab_guard::words;
 
-use super::block::{Block, Heading, Invalid, Kind, Part, Statement, unfolded};
+use super::block::{Block, Heading, Kind, Part, Statement, unfolded};
+use fwdlab_claims::causes::Invalid;
 use fwdlab_figures::text_table::wrap;
 
 /// Narrowest width that lines are broken to.

@@ -28,7 +28,7 @@ const BESIDE_MB: u64 = 128;
 /// What comes of a boot.
 pub(super) enum Made {
     /// The counts of a trial.
-    Counted(Result<Counted, DeviceError>),
+    Counted(Box<Result<Counted, DeviceError>>),
     /// The state from which trials go on.
     State(Result<State, DeviceError>),
 }
@@ -132,7 +132,9 @@ impl Ahead {
             let request = Request { experiment: &guests.experiment, variant: &of, traffic: &to };
             let mut watch = Watch { on_interval: &mut |_| {}, stop: &is_stopped };
             match boots {
-                Booted::Trial => Made::Counted(guests.counted(&request, None, &mut watch)),
+                Booted::Trial => {
+                    Made::Counted(Box::new(guests.counted(&request, None, &mut watch)))
+                }
                 Booted::Block => Made::State(guests.kept(&request, &mut watch)),
             }
         };
@@ -152,7 +154,7 @@ impl Ahead {
         }
         let why =
             || VmError::State { why: "the thread that followed the guest panicked".to_owned() };
-        Some(job.guest.join().unwrap_or_else(|_| Made::Counted(Err(why().into()))))
+        Some(job.guest.join().unwrap_or_else(|_| Made::Counted(Box::new(Err(why().into())))))
     }
 
     /// Ends all that has booted ahead.

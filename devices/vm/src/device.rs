@@ -46,7 +46,7 @@ impl Boots {
         watch: &mut Watch<'_>,
     ) -> Result<Counted, DeviceError> {
         match self.ahead.take(request, watch) {
-            Some(Made::Counted(counted)) => counted,
+            Some(Made::Counted(counted)) => *counted,
             _ => self.guests.counted(request, None, watch),
         }
     }

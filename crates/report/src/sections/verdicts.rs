@@ -9,9 +9,9 @@ use fwdlab_stats::{percent_interval, signed_percent};
 
 use super::failures;
 use crate::block::{Block, Statement};
-use crate::causes;
 use crate::listing::finds_difference;
 use crate::source::Source;
+use fwdlab_claims::causes;
 
 /// One after the other.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
