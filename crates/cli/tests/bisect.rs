@@ -228,13 +228,14 @@ fn killed(lab: &Lab, repository: &Path) {
 fn the_branch_comes_back_with_the_next_bisection_of_any_kind_after_a_kill() {
     let (lab, repository, commits) = committed();
     let branch = || git(&repository, &["rev-parse", "--abbrev-ref", "HEAD"]);
-    fs::write(lab.path("other.toml"), fs::read(lab.path("short.toml")).expect("an experiment"))
-        .expect("a writable directory");
-    // none of them gets far; the first two are of the same experiment, the last is of another
+    let text_of_first = fs::read(lab.path("short.toml")).expect("an experiment");
+    fs::create_dir(lab.path("sub")).expect("a writable directory");
+    fs::write(lab.path("sub/other.toml"), text_of_first).expect("a writable directory");
+    // none of them gets far; the first two are of the same experiment, the last is of another, elsewhere
     let by_list = ["short.toml", "--list", "none", "--good", "x", "--bad", "y"];
     let by_variant = ["short.toml", "--good", "x", "--bad", "y"];
     let by_commit =
-        ["other.toml", "--git", "repository", "--command", "true", "--good", "x", "--bad", "y"];
+        ["sub/other.toml", "--git", "repository", "--command", "true", "--good", "x", "--bad", "y"];
     for next in [&by_list[..], &by_variant[..], &by_commit[..]] {
         let _ = fs::remove_file(lab.path("go"));
         killed(&lab, &repository);
@@ -244,8 +245,8 @@ fn the_branch_comes_back_with_the_next_bisection_of_any_kind_after_a_kill() {
         assert!(stderr.contains("is at trunk again"), "{next:?}: {stderr}");
         assert_eq!(branch(), "trunk", "{next:?}: {stderr}");
         assert_eq!(left_behind(&lab).iter().filter(|name| name.ends_with(".git")).count(), {
-            // another experiment's bisection leaves the first one's note, which says nothing any more
-            usize::from(next[0] == "other.toml")
+            // one of an experiment elsewhere leaves the first one's note, which says nothing any more
+            usize::from(next[0] == "sub/other.toml")
         });
     }
     // what somebody did there since is left alone

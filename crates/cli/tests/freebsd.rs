@@ -54,7 +54,7 @@ impl Lab {
         let text = format!(
             "title = \"FreeBSD\"\ndevice = \"vm\"\nbaseline = \"a\"\nblocks = 1\n\
              duration = \"100ms\"\nwarmup = \"20ms\"\ninterval = \"20ms\"\n\
-             [vm]\nkernel = \"{0}/kernel\"\n{table}\n{variants}\n\
+             [vm]\nat_once = 1\nkernel = \"{0}/kernel\"\n{table}\n{variants}\n\
              [[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1-198.18.10.20:2000\"\n\
              destination = \"198.19.10.1-198.19.10.100:2000\"\n\
              [routes]\nstatic = [\"198.18.0.0/16 via 198.18.0.203\", \"198.19.0.0/16 via 198.19.0.203\"]\n",

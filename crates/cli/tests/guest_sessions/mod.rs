@@ -18,7 +18,7 @@ pub fn experiment(kernel: &Path, measures: &str, rules: [&str; 2], traffic: &str
     format!(
         "title = \"sessions\"\ndevice = \"vm\"\nbaseline = \"a\"\nblocks = 1\nmeasure = [{measures}]\n\
          duration = \"100ms\"\nwarmup = \"0s\"\ninterval = \"20ms\"\n\
-         [vm]\nkernel = \"{}\"\npatience = \"600s\"\n\
+         [vm]\nat_once = 1\nkernel = \"{}\"\npatience = \"600s\"\n\
          [[variant]]\nname = \"a\"\nset = {{ nftables = \"{a}\" }}\n\
          [[variant]]\nname = \"b\"\nset = {{ nftables = \"{b}\" }}\n\
          [[traffic]]\nname = \"inet\"\nkind = \"sessions\"\n{traffic}\n\

@@ -170,7 +170,10 @@ fn any_command_that_says_json_lines_is_a_tester() {
     let output = rig.run(&experiment);
     rig.assert_finished(&output);
     for trial in rig.records("trial") {
-        assert_eq!((trial["sent"].as_u64(), trial["received"].as_u64()), (Some(200), Some(200)));
+        let received = trial["received"].as_u64().expect("a number");
+        assert_eq!(trial["sent"].as_u64(), Some(200));
+        // Its counters are those of the interface, which takes a frame of somebody else's now and then.
+        assert!((200..=203).contains(&received), "{received} received: {trial}");
         assert_eq!(trial["intervals"].as_array().map(Vec::len), Some(1), "{trial}");
         assert!(
             trial["checks"].is_null() && trial["flows_seen"].is_null(),

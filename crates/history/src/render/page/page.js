@@ -221,9 +221,14 @@
     if (by(id)) { by(id).focus({ preventScroll: true }); by(id).scrollIntoView({ block: "start" }); }
   };
 
+  // A table says where it goes on.
+  const wide = [...document.querySelectorAll(".wide")];
+  const hint = () => wide.forEach((own) => own.classList.toggle("more", own.scrollLeft + own.clientWidth + 2 < own.scrollWidth));
+  wide.forEach((own) => own.addEventListener("scroll", hint, { passive: true }));
+
   for (const id of ["machine", "configuration", "family", "log", "zero", "changed"]) by(id).addEventListener("change", show);
   let wait;
-  addEventListener("resize", () => { clearTimeout(wait); wait = setTimeout(show, 150); });
+  addEventListener("resize", () => { clearTimeout(wait); wait = setTimeout(() => { show(); hint(); }, 150); });
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
     const toggles = { l: "log", z: "zero", c: "changed" };
@@ -238,5 +243,6 @@
   addEventListener("hashchange", go);
   addEventListener("click", (event) => { if (event.target.closest('a[href^="#s"]')) setTimeout(go); });
   show();
+  hint();
   go();
 })();
