@@ -26,7 +26,7 @@ fn experiment(kernel: &Path) -> String {
     format!(
         "title = \"a kernel against itself\"\ndevice = \"vm\"\nbaseline = \"a\"\nblocks = 1\n\
          duration = \"100ms\"\nwarmup = \"20ms\"\ninterval = \"20ms\"\n\
-         [vm]\nkernel = \"{}\"\npatience = \"2s\"\n\
+         [vm]\nat_once = 1\nkernel = \"{}\"\npatience = \"2s\"\n\
          [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n{REST}",
         kernel.display()
     )
@@ -131,7 +131,7 @@ fn a_guest_that_says_nothing_is_ended_by_its_own_processor_time() {
     let told = refusal(&Lab::with_qemu("while :; do :; done"));
     assert!(told.contains("no progress for 2 s of QEMU's"), "{told}");
     // The kernel's line; variants that are alike are tried once.
-    assert!(told.contains("short.toml:9: variant \"a\""), "{told}");
+    assert!(told.contains("short.toml:10: variant \"a\""), "{told}");
     assert!(!told.contains("\"b\""), "{told}");
 }
 
@@ -296,7 +296,7 @@ fn rules_that_are_not_there_are_said_at_their_line() {
     lab.write(&text.replace("name = \"b\"", "name = \"b\"\nset = { nftables = \"none.nft\" }"));
     let output = lab.run();
     assert_eq!(output.status.code(), Some(2), "{}", words(&output));
-    let wanted = "short.toml:15: variant \"b\" cannot be set up, and nothing was measured: ";
+    let wanted = "short.toml:16: variant \"b\" cannot be set up, and nothing was measured: ";
     assert!(words(&output).contains(wanted), "{}", words(&output));
     assert!(words(&output).contains("nftables rules"), "{}", words(&output));
 }
@@ -308,7 +308,7 @@ fn guests_run_beside_each_other_as_many_as_the_experiment_allows() {
         let script = ": > at.$$; sleep 2; ls at.* | wc -l >> seen; sleep 1; rm at.$$; exit 1";
         let lab = Lab::with_qemu_after_rehearsal(script);
         let text = experiment(Path::new("vmlinuz")).replace("\"2s\"", "\"60s\"");
-        lab.write(&text.replace("[vm]", &format!("[vm]\nat_once = {at_once}")));
+        lab.write(&text.replace("at_once = 1", &format!("at_once = {at_once}")));
         let output = lab.run();
         let trials = lab.trials(&output);
         assert_eq!(trials.len(), 4, "{}", words(&output));
@@ -676,7 +676,7 @@ fn a_kernel_that_panics_says_so_before_anything_is_measured() {
     lab.write(&panic.replace("2s", "200s"));
     let told = refusal(&lab);
     assert!(told.contains("Kernel panic"), "{told}");
-    assert!(told.contains("short.toml:10: variant \"a\""), "the kernel's line: {told}");
+    assert!(told.contains("short.toml:11: variant \"a\""), "the kernel's line: {told}");
 }
 
 #[test]
@@ -695,9 +695,9 @@ fn what_a_guests_kernel_refuses_is_said_with_its_line_before_anything_is_measure
     lab.write(&text.replace("name = \"b\"", sysctl));
     let told = refusal(&lab);
     for part in [
-        "short.toml:13: variant \"a\"",
+        "short.toml:14: variant \"a\"",
         "line 2, column",
-        "short.toml:19: variant \"b\"",
+        "short.toml:20: variant \"b\"",
         "cannot set net.ipv4.conf.all.no_such = 1",
     ] {
         assert!(told.contains(part), "{part} in {told}");
@@ -720,7 +720,7 @@ fn a_guest_that_forwards_nothing_is_said_with_its_line_before_anything_is_measur
     assert!(!lab.dir.path().join("results/trials.jsonl").exists(), "{told}");
     for part in [
         "before block 1 each variant is tried: 2 boots",
-        "short.toml:15: variant \"b\" cannot be set up, and nothing was measured",
+        "short.toml:16: variant \"b\" cannot be set up, and nothing was measured",
         "frames of traffic \"inet6\" came back",
         "correct what keeps them: net.ipv6.conf.all.forwarding, or the routes",
     ] {
