@@ -264,9 +264,8 @@ impl<F: Family> Tables<F> {
                 if let Some(next) = ahead.next() {
                     cells::fetch_lanes::<Long, _>(first, next, head);
                 }
-                let (entries, bits) =
-                    cells::load_lanes::<Long, C, _>(first, &lanes::map(addrs, head));
-                found[chunk] = lanes::map(&entries, NexthopId);
+                let bits =
+                    cells::answer_lanes::<Long, C, _, _>(first, addrs, head, &mut found[chunk]);
                 left |= u64::from(bits) << (chunk * LANES);
             }
             let (addrs, answers) = (stage.as_flattened(), found.as_flattened_mut());

@@ -10,6 +10,7 @@ use super::count::Count;
 use super::lanes;
 use super::prefetch::prefetch;
 use super::region::Region;
+use crate::nexthop::NexthopId;
 
 /// Number of cells where each is that of a /24.
 pub(crate) const CELLS: usize = 1 << 24;
@@ -30,6 +31,11 @@ pub(crate) trait Width: Send + Sync + 'static {
     const MAX: u32;
     /// Reads a cell; what was stored before it is visible then.
     fn load(cell: &Self::Atomic) -> Self::Code;
+    /// Reads the cell of an index, as [`load`](Self::load) does.
+    #[inline(always)]
+    fn load_long<const N: usize>(cells: &[Self::Atomic; N], index: usize) -> u32 {
+        Self::load(&cells[index]).into()
+    }
     /// Writes a cell; a code must fit the width.
     fn store(cell: &Self::Atomic, code: u32);
 }
@@ -53,6 +59,11 @@ impl Width for Narrow {
     fn load(cell: &AtomicU8) -> u8 {
         cell.load(Acquire)
     }
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[inline(always)]
+    fn load_long<const N: usize>(cells: &[AtomicU8; N], index: usize) -> u32 {
+        x86::load_narrow(cells, index)
+    }
     fn store(cell: &AtomicU8, code: u32) {
         cell.store(code as u8, Release);
     }
@@ -66,6 +77,11 @@ impl Width for Wide {
     #[inline(always)]
     fn load(cell: &AtomicU16) -> u16 {
         cell.load(Acquire)
+    }
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[inline(always)]
+    fn load_long<const N: usize>(cells: &[AtomicU16; N], index: usize) -> u32 {
+        x86::load_wide(cells, index)
     }
     fn store(cell: &AtomicU16, code: u32) {
         cell.store(code as u16, Release);
@@ -135,34 +151,69 @@ pub(crate) fn fetch_lanes<W: Width, A: Copy>(
     }
 }
 
-/// The codes of some addresses, and a bit for each code that is no answer, the first one's lowest.
+/// Writes the codes of some addresses where their answers belong; a bit for each code that is no
+/// answer, the first one's lowest. `head` makes what has a cell of an address.
 #[inline(always)]
-pub(crate) fn load_lanes<W: Width, C: Count, const N: usize>(
+pub(crate) fn answer_lanes<W: Width, C: Count, A: Copy, const N: usize>(
     cells: &[W::Atomic; N],
-    addrs: &[u32; LANES],
-) -> ([u32; LANES], u16) {
+    addrs: &[A; LANES],
+    head: impl Fn(A) -> u32,
+    answers: &mut [NexthopId; LANES],
+) -> u16 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if C::HAS_AVX512 {
         // SAFETY: types that claim AVX-512 are only chosen on processors with it.
-        return unsafe { x86::gather::<W, N>(cells, addrs) };
+        let (codes, bits) = unsafe { x86::gather::<W, N>(cells, &lanes::map(addrs, head)) };
+        *answers = lanes::map(&codes, NexthopId);
+        return bits;
     }
     // The lowest code that is no answer carries into this bit.
     let carry = W::MAX.next_power_of_two();
     let mut carried = 0;
-    let codes = lanes::map(addrs, |addr| {
-        let code = W::load(&cells[(addr >> shift::<N>()) as usize]).into();
+    let answer = |i: usize, code| {
         carried |= code + (carry - W::MAX);
-        code
-    });
+        answers[i] = NexthopId(code);
+    };
+    load_lanes::<W, _, N>(cells, addrs, head, answer);
     // A bit for each costs as much as all the rest: most groups need none.
-    (codes, if carried & carry == 0 { 0 } else { no_answers::<W>(&codes) })
+    if carried & carry == 0 { 0 } else { no_answers::<W>(answers) }
+}
+
+/// Gives the codes of some addresses to `each`, one by one.
+///
+/// They are to be stored one by one: an array of them that is then copied as vectors waits until each of
+/// its numbers is in the cache.
+#[inline(always)]
+pub(crate) fn load_lanes<W: Width, A: Copy, const N: usize>(
+    cells: &[W::Atomic; N],
+    addrs: &[A; LANES],
+    head: impl Fn(A) -> u32,
+    mut each: impl FnMut(usize, u32),
+) {
+    for (i, addr) in addrs.iter().enumerate() {
+        each(i, W::load_long(cells, (head(*addr) >> shift::<N>()) as usize));
+    }
+}
+
+/// A bit for each answer that is none, the first one's lowest, of up to 64 of them. They are best looked
+/// at when they have found their way to the cache.
+#[inline(always)]
+pub(crate) fn no_answers_of<W: Width, C: Count>(answers: &[[NexthopId; LANES]]) -> u64 {
+    let (pairs, rest) = answers.as_flattened().as_chunks();
+    let mut bits = rest.iter().rev().fold(0, |bits, &code| bits << 1 | u64::from(code.0 >= W::MAX));
+    for pair in pairs.iter().rev() {
+        // The lowest code that is no answer carries into the highest bit.
+        let carried = lanes::map(pair, |code| code.0 + ((1 << 31) - W::MAX));
+        bits = bits << 32 | u64::from(C::high_bits(&carried));
+    }
+    bits
 }
 
 /// A bit for each code that is no answer.
 #[cold]
 #[inline(never)]
-fn no_answers<W: Width>(codes: &[u32; LANES]) -> u16 {
-    codes.iter().rev().fold(0, |bits, &code| bits << 1 | u16::from(code >= W::MAX))
+fn no_answers<W: Width>(codes: &[NexthopId; LANES]) -> u16 {
+    codes.iter().rev().fold(0, |bits, &code| bits << 1 | u16::from(code.0 >= W::MAX))
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -172,8 +223,46 @@ mod x86 {
         _mm512_and_si512, _mm512_cmpge_epu32_mask, _mm512_loadu_si512, _mm512_set1_epi32,
         _mm512_setzero_si512, _mm512_srlv_epi32, _mm512_storeu_si512,
     };
+    use std::sync::atomic::{AtomicU8, AtomicU16};
 
     use super::{LANES, Width, shift};
+
+    /// A cell as 32 bits, by one instruction: an atomic load of fewer bits is extended by another.
+    #[inline(always)]
+    pub(super) fn load_narrow<const N: usize>(cells: &[AtomicU8; N], index: usize) -> u32 {
+        assert!(index < N);
+        let code: u32;
+        // SAFETY: a readable cell; nothing is written. As an atomic load that acquires, for the reasons of
+        // `gather`.
+        unsafe {
+            asm!(
+                "movzx {code:e}, byte ptr [{cells} + {index}]",
+                code = lateout(reg) code,
+                cells = in(reg) cells.as_ptr(),
+                index = in(reg) index,
+                options(nostack, preserves_flags),
+            );
+        }
+        code
+    }
+
+    /// [`load_narrow`] of 16 bits.
+    #[inline(always)]
+    pub(super) fn load_wide<const N: usize>(cells: &[AtomicU16; N], index: usize) -> u32 {
+        assert!(index < N);
+        let code: u32;
+        // SAFETY: a readable cell, aligned; the rest as there.
+        unsafe {
+            asm!(
+                "movzx {code:e}, word ptr [{cells} + 2 * {index}]",
+                code = lateout(reg) code,
+                cells = in(reg) cells.as_ptr(),
+                index = in(reg) index,
+                options(nostack, preserves_flags),
+            );
+        }
+        code
+    }
 
     /// One instruction reads 16 aligned numbers of 32 bits, each with the cell of an address in it.
     ///
@@ -253,7 +342,20 @@ mod tests {
 
         #[inline(always)]
         fn run<C: Count>(self) -> ([u32; LANES], u16) {
-            load_lanes::<W, C, N>(self.0, self.1)
+            let mut answers = [NexthopId(0); LANES];
+            let bits = answer_lanes::<W, C, _, N>(self.0, self.1, |addr| addr, &mut answers);
+            (lanes::map(&answers, |answer| answer.0), bits)
+        }
+    }
+
+    struct Left<'a, W>(&'a [[NexthopId; LANES]], PhantomData<W>);
+
+    impl<W: Width> Kernel for Left<'_, W> {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<C: Count>(self) -> u64 {
+            no_answers_of::<W, C>(self.0)
         }
     }
 
@@ -274,7 +376,11 @@ mod tests {
                 W::store(&cells[(addr >> shift::<N>()) as usize], code);
             }
             let got = run(Lanes::<W, N>(cells, &addrs));
-            assert_eq!(got, load_lanes::<W, Portable, N>(cells, &addrs), "{addrs:?}");
+            let groups = [lanes::map(&got.0, NexthopId); 3];
+            let bits = u64::from(got.1) << 32 | u64::from(got.1) << 16 | u64::from(got.1);
+            assert_eq!(no_answers_of::<W, Portable>(&groups), bits);
+            assert_eq!(run(Left::<W>(&groups, PhantomData)), bits);
+            assert_eq!(got, Lanes::<W, N>(cells, &addrs).run::<Portable>(), "{addrs:?}");
             for (i, &addr) in addrs.iter().enumerate() {
                 assert_eq!(got.0[i], W::load(&cells[(addr >> shift::<N>()) as usize]).into());
                 assert_eq!(got.1 >> i & 1 == 1, got.0[i] >= W::MAX);

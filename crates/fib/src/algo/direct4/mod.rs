@@ -63,51 +63,82 @@ struct Tables<W> {
     behind: Arc<bitruns4::Tables>,
 }
 
-/// Lookups of some addresses, 16 at a time; then what their cells leave to the table behind.
+/// Lookups of some addresses, 16 at a time; then what their cells leave to the table behind, of which there
+/// is a bit for each address, so that a random pattern costs no wrong branches.
 ///
-/// Where cells are gathered, the processor has several groups of 16 on their way by itself; where they
-/// are loaded one by one they are fetched ahead, between the lookups before. Note: we tried to fetch
-/// before a gather, too: a seventh slower where cells lie in the nearest caches, a tenth faster at best
-/// where they do not;
-/// scalar loads into the answers, whose escapes a second pass finds: alike in the nearest caches,
-/// slower by up to a half beyond; and a smaller table behind a first level of 16 KiB (11 MB for a BGP
-/// table), whose second load cost more than its size gained.
+/// Where cells are gathered, the processor has several groups of 16 on their way by itself; else see
+/// [`batch_of_loads`]. Note: we tried to fetch before a gather: a seventh slower where cells lie in the
+/// nearest caches, a tenth faster at best where they do not; a list of the positions that are left, a few per
+/// cent slower; and a smaller table behind a first level of 16 KiB (11 MB for a BGP table), whose second
+/// load cost more than its size gained.
 #[inline(always)]
 fn batch<W: Width, C: Count>(
     tables: &Tables<W>,
     addrs: &[[u32; LANES]],
     answers: &mut [[NexthopId; LANES]],
 ) {
+    if !C::HAS_AVX512 {
+        return batch_of_loads::<W, C>(tables, addrs, answers);
+    }
     let cells = tables.cells.as_array();
-    let (mut addrs, mut answers) = (addrs, answers);
-    let fetched = if C::HAS_AVX512 { 0 } else { AHEAD / LANES };
-    for first in addrs.iter().take(fetched) {
+    let (mut done, count) = (0, addrs.len().min(answers.len()));
+    while done < count {
+        let end = count.min(done + STAGE / LANES);
+        let mut left = 0u64;
+        for group in done..end {
+            let answers = &mut answers[group];
+            let bits =
+                cells::answer_lanes::<W, C, _, _>(cells, &addrs[group], |addr| addr, answers);
+            left |= u64::from(bits) << ((group - done) * LANES);
+        }
+        look_behind(&tables.behind, left, &addrs[done..end], &mut answers[done..end]);
+        done = end;
+    }
+}
+
+/// [`batch`] where cells are loaded one by one: they are fetched ahead, between the lookups before, and what
+/// was left is looked for a stage later.
+///
+/// A vector load of numbers that were just stored one by one waits until they have found their way to the
+/// cache: with a look right after each group, or an array of codes that is copied to the answers as vectors,
+/// 2000 destinations take 1.2 to 1.4 times as long.
+#[inline(always)]
+fn batch_of_loads<W: Width, C: Count>(
+    tables: &Tables<W>,
+    addrs: &[[u32; LANES]],
+    answers: &mut [[NexthopId; LANES]],
+) {
+    let cells = tables.cells.as_array();
+    for first in addrs.iter().take(AHEAD / LANES) {
         cells::fetch_lanes::<W, _>(cells, first, |addr| addr);
     }
-    let mut ahead = addrs.iter().skip(AHEAD / LANES);
-    // Note: zipped chunks are made by calls where nothing is optimised across crates.
-    while !addrs.is_empty() && !answers.is_empty() {
-        let count = addrs.len().min(answers.len()).min(STAGE / LANES);
-        let (stage, rest) = addrs.split_at(count);
-        let (found, rest_answers) = answers.split_at_mut(count);
-        (addrs, answers) = (rest, rest_answers);
-        // A bit for each address, so that a random pattern costs no wrong branches. Note: we tried
-        // a list of positions, which was a few per cent slower.
-        let mut left = 0u64;
-        for (chunk, addrs) in stage.iter().enumerate() {
-            if !C::HAS_AVX512
-                && let Some(next) = ahead.next()
-            {
-                cells::fetch_lanes::<W, _>(cells, next, |addr| addr);
+    let (mut before, mut done) = (0, 0);
+    let count = addrs.len().min(answers.len());
+    while done < count {
+        let end = count.min(done + STAGE / LANES);
+        for group in done..end {
+            if let Some(ahead) = addrs.get(group + AHEAD / LANES) {
+                cells::fetch_lanes::<W, _>(cells, ahead, |addr| addr);
             }
-            let (codes, bits) = cells::load_lanes::<W, C, _>(cells, addrs);
-            found[chunk] = lanes::map(&codes, NexthopId);
-            left |= u64::from(bits) << (chunk * LANES);
+            let (addrs, answers) = (&addrs[group], &mut answers[group]);
+            let answer = |i: usize, code| answers[i] = NexthopId(code);
+            cells::load_lanes::<W, _, _>(cells, addrs, |addr| addr, answer);
         }
-        if left != 0 {
-            look_behind(&tables.behind, left, stage.as_flattened(), found.as_flattened_mut());
-        }
+        look_again::<W, C>(tables, &addrs[before..done], &mut answers[before..done]);
+        (before, done) = (done, end);
     }
+    look_again::<W, C>(tables, &addrs[before..done], &mut answers[before..done]);
+}
+
+/// Answers what the cells of a stage have left, when its codes have found their way to the cache.
+#[inline(always)]
+fn look_again<W: Width, C: Count>(
+    tables: &Tables<W>,
+    addrs: &[[u32; LANES]],
+    answers: &mut [[NexthopId; LANES]],
+) {
+    let left = cells::no_answers_of::<W, C>(answers);
+    look_behind(&tables.behind, left, addrs, answers);
 }
 
 /// Lookups that first look at whole /16, as long as at most half of them need more; returns how many
@@ -123,19 +154,19 @@ fn batch_of_whole<W: Width, C: Count>(
     answers: &mut [[NexthopId; LANES]],
 ) -> usize {
     let (whole, cells) = (whole.as_array(), tables.cells.as_array());
-    // One group tells, before any answer is written, whether this is the traffic for it.
-    let Some(first) = addrs.first() else { return 0 };
-    if cells::load_lanes::<Wide, C, _>(whole, first).1.count_ones() > LANES as u32 / 2 {
-        return 0;
-    }
     let (mut before, mut left, mut done) = (0, 0u64, 0);
     let count = addrs.len().min(answers.len());
     while done < count {
         let end = count.min(done + STAGE / LANES);
         let mut needing = 0u64;
         for group in done..end {
-            let (codes, bits) = cells::load_lanes::<Wide, C, _>(whole, &addrs[group]);
-            answers[group] = lanes::map(&codes, NexthopId);
+            let answers = &mut answers[group];
+            let bits =
+                cells::answer_lanes::<Wide, C, _, _>(whole, &addrs[group], |addr| addr, answers);
+            // The first group tells whether this is the traffic for it.
+            if group == 0 && bits.count_ones() > LANES as u32 / 2 {
+                return 0;
+            }
             needing |= u64::from(bits) << ((group - done) * LANES);
         }
         fetch_left(cells, needing, addrs[done..end].as_flattened());
@@ -184,7 +215,16 @@ fn look_into_cells<W: Width>(
 
 /// Answers what the cells have left.
 #[inline(always)]
-fn look_behind(behind: &bitruns4::Tables, mut left: u64, addrs: &[u32], answers: &mut [NexthopId]) {
+fn look_behind(
+    behind: &bitruns4::Tables,
+    mut left: u64,
+    addrs: &[[u32; LANES]],
+    answers: &mut [[NexthopId; LANES]],
+) {
+    if left == 0 {
+        return;
+    }
+    let (addrs, answers) = (addrs.as_flattened(), answers.as_flattened_mut());
     let behind = behind.reader();
     while left != 0 {
         let i = left.trailing_zeros() as usize;
