@@ -84,10 +84,15 @@ fn row_in(columns: usize, head: &str, text: &str) -> String {
 
 /// Columns of the terminal that stdout is, 80 where it is none.
 pub fn width() -> usize {
+    known_width().unwrap_or(80)
+}
+
+/// Columns of the terminal that stdout is, if it is one.
+pub fn known_width() -> Option<usize> {
     let from_shell = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let columns =
         || console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
-    from_shell.or_else(columns).unwrap_or(80)
+    from_shell.or_else(columns)
 }
 
 /// Columns of the terminal that stderr is, 80 where it is none.

@@ -258,7 +258,7 @@ fn text(needs: &Needs) -> String {
             time(needs.block_seconds, row.equivalence.blocks),
         ]);
     }
-    out + &table.plain()
+    out + &output::known_width().map_or_else(|| table.plain(), |columns| table.plain_in(columns))
 }
 
 /// What comes before the first block.

@@ -111,6 +111,24 @@ impl TextTable {
         out
     }
 
+    /// [`plain`](Self::plain) where that fits so many columns of a terminal; else the rows one below the
+    /// other, each headed by its first cell, a line for each other one that says something.
+    pub fn plain_in(&self, columns: usize) -> String {
+        let plain = self.plain();
+        if plain.lines().all(|line| line.chars().count() <= columns) {
+            return plain;
+        }
+        let mut out = String::new();
+        for row in &self.rows {
+            let _ = writeln!(out, "{}", row.first().map_or("", String::as_str));
+            let cells = self.head.iter().zip(row).skip(1).filter(|(_, cell)| !cell.is_empty());
+            for ((name, _), cell) in cells {
+                let _ = writeln!(out, "  {name}: {cell}");
+            }
+        }
+        out
+    }
+
     /// The table as HTML; each row carries the text of column `named` as its
     /// variant, so that the page can hide it.
     pub fn html(&self, named: usize) -> String {
@@ -242,5 +260,13 @@ mod tests {
     #[test]
     fn word_longer_than_the_line_stands_alone() {
         assert_eq!(wrap("a extraordinary b", 6, "", ""), "a\nextraordinary\nb\n");
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_is_a_list() {
+        let mut table = TextTable::new([("name", Side::Left), ("n", Side::Right), ("why", Side::Left)]);
+        table.row(vec!["radix".into(), "7".into(), String::new()]);
+        assert_eq!(table.plain_in(13), table.plain());
+        assert_eq!(table.plain_in(12), "radix\n  n: 7\n");
     }
 }
