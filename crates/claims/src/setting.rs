@@ -119,8 +119,13 @@ impl Setting {
     /// The facts as lines, in the shape of the reports that people write:
     /// machine, system, flows, load, routes, variants, order.
     pub fn lines(&self) -> Vec<String> {
+        self.lines_but(&[])
+    }
+
+    /// [`lines`](Self::lines) without the facts of the device that are said elsewhere.
+    pub fn lines_but(&self, said: &[String]) -> Vec<String> {
         let mut lines = vec![self.device_line()];
-        lines.extend(self.machine_lines());
+        lines.extend(self.machine_lines(said));
         lines.push(flows_line(&self.traffics));
         lines.push(load_line(&self.traffics));
         lines.extend(self.routes.clone());
@@ -134,8 +139,9 @@ impl Setting {
         format!("{line}; {fact}: {}", found.map_or("not recorded", String::as_str))
     }
 
-    fn machine_lines(&self) -> Vec<String> {
+    fn machine_lines(&self, said: &[String]) -> Vec<String> {
         let Some(environment) = &self.environment else { return Vec::new() };
+        let is_said = |name: &String| said.contains(name) || self.about.fact.as_ref() == Some(name);
         let lines = [
             machine_line(&environment.machine),
             system_line(environment),
@@ -143,6 +149,7 @@ impl Setting {
             environment
                 .device
                 .iter()
+                .filter(|(name, _)| !is_said(name))
                 .map(|(name, value)| format!("{name}={value}"))
                 .collect::<Vec<_>>()
                 .join(", "),

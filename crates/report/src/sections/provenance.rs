@@ -2,11 +2,19 @@
 
 use crate::block::{Block, Item};
 use crate::source::Source;
+use fwdlab_results::environment::commit_of;
 use fwdlab_results::kept_input;
 
 /// What was measured and on what.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     vec![Block::List(source.claims.setting.lines().into_iter().map(Item::from).collect())]
+}
+
+/// The same beside what says which commit each variant is of.
+pub fn beside_commits<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    let setting = &source.claims.setting;
+    let said: Vec<String> = setting.variants.iter().map(|own| commit_of(&own.name)).collect();
+    vec![Block::List(setting.lines_but(&said).into_iter().map(Item::from).collect())]
 }
 
 /// Which file asked for it.
