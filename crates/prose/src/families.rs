@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::claim::{Compared, MARGIN};
-use crate::named::{named, side};
+use crate::named::{among, named, side};
 use crate::percent::agreement_of;
 use crate::sections::{self, Section};
 use crate::topics::{Topic, Topics};
@@ -333,6 +333,10 @@ pub(crate) fn check_gap(
     findings: &mut AuditFindings,
 ) -> bool {
     let Some(said) = Gap::of(clause) else { return false };
+    if let Gap::Most(sign) = said {
+        check_widest(around, clause, sign, line, findings);
+        return true;
+    }
     let Some([one, other]) = gaps(around) else { return true };
     // in per cent and in frames/s, as it may mean either
     let is_refuted = [|gap: &Width| gap.percent, |gap: &Width| gap.rate].iter().all(|width| {
@@ -342,7 +346,7 @@ pub(crate) fn check_gap(
             Gap::Same => grown.abs() > unsure + ALIKE * a.abs().max(b.abs()),
             Gap::Moves(sign) => grown * sign.factor() <= unsure,
             Gap::Times(factor) => ((b / a).abs() / factor).ln().abs() > FAR.ln(),
-            Gap::Other => false,
+            Gap::Most(_) | Gap::Other => false,
         }
     });
     if is_refuted {
@@ -354,6 +358,39 @@ pub(crate) fn check_gap(
     true
 }
 
+/// "The gap between the families is the smallest with 8 queues": the gap of the setting that is named beside all others.
+fn check_widest(
+    around: &Surroundings<'_>,
+    clause: &Clause,
+    sign: Sign,
+    line: usize,
+    findings: &mut AuditFindings,
+) {
+    let all = widths(around);
+    let sets: Vec<&SourcedSet<'_>> = all.iter().map(|(set, _)| *set).collect();
+    let Some(own) = among(&spoken(&clause.text), &sets) else { return };
+    let Some((_, width)) = all.iter().find(|(set, _)| std::ptr::eq(*set, own)) else { return };
+    // in per cent and in frames/s, as it may mean either
+    let beyond = |of: fn(&Width) -> (f64, f64)| {
+        let ahead = |other: &Width| {
+            let ((a, a_half), (b, b_half)) = (of(width), of(other));
+            (b.abs() - a.abs()) * sign.factor() - a_half - b_half
+        };
+        let first = all.iter().max_by(|a, b| ahead(&a.1).total_cmp(&ahead(&b.1)))?;
+        (ahead(&first.1) > 0.0).then_some(first)
+    };
+    let Some((first, wide)) = beyond(|gap| gap.rate).and(beyond(|gap| gap.percent)) else { return };
+    let data = format!(
+        "IPv6 against IPv4 is {} with '{}', and {} with '{}'",
+        show(width.percent.0),
+        own.set.legend,
+        show(wide.percent.0),
+        first.set.legend
+    );
+    let text = Text::new(clause.text.trim(), data, format!("name '{}'", first.set.legend));
+    findings.add(Rule::ClaimSize, Severity::Wrong, line, text);
+}
+
 /// How far IPv6 is from IPv4, each with its half width.
 struct Width {
     percent: (f64, f64),
@@ -362,6 +399,14 @@ struct Width {
 
 /// The gaps of a page that shows two kinds of sets for both families.
 fn gaps(around: &Surroundings<'_>) -> Option<[Width; 2]> {
+    let mut all: Vec<Width> = widths(around).into_iter().map(|(_, width)| width).collect();
+    // one set under two spellings
+    all.dedup_by(|a, b| (a.percent.0 - b.percent.0).abs() < 1e-3);
+    all.try_into().ok()
+}
+
+/// The gap of each kind of sets that both families have, with its set of IPv4.
+fn widths<'a>(around: &'a Surroundings<'_>) -> Vec<(&'a SourcedSet<'a>, Width)> {
     let mut kinds: Vec<BTreeSet<&str>> = Vec::new();
     for set in around.sets.iter().flatten() {
         let kind = set.label.telling_words();
@@ -378,10 +423,7 @@ fn gaps(around: &Surroundings<'_>) -> Option<[Width; 2]> {
         let pair = Pair::of(inet, inet6)?;
         let frames = |percent: f64| percent / 100.0 * inet.row.mean();
         let (change, half) = (pair.mean_percent, pair.half_width);
-        Some(Width { percent: (change, half), rate: (frames(change), frames(half)) })
+        Some((inet, Width { percent: (change, half), rate: (frames(change), frames(half)) }))
     };
-    let mut widths: Vec<Width> = kinds.iter().filter_map(width).collect();
-    // one set under two spellings
-    widths.dedup_by(|a, b| (a.percent.0 - b.percent.0).abs() < 1e-3);
-    widths.try_into().ok()
+    kinds.iter().filter_map(width).collect()
 }

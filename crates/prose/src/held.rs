@@ -11,7 +11,7 @@ use crate::percent::{check_percent, is_of_another_page};
 use crate::topics::Topics;
 use crate::wording::compared;
 use crate::{
-    amounts, anywhere, extremes, families, intervals, meant, most, moves, scaling, stands,
+    amounts, anywhere, extremes, families, intervals, meant, most, moves, scaling, spreads, stands,
 };
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::surroundings::{Spoken, Surroundings};
@@ -51,6 +51,7 @@ pub(crate) fn check_clause(
     if is_of_others(sentence_of(item, clause))
         || of_another_machine(around, item, clause)
         || is_of_none(around, item, clause)
+        || spreads::check(around, item, clause, findings)
         || families::check_apart(around, clause, line, findings)
         || families::check_gap(around, clause, line, findings)
         || !extremes::is_of_runs(clause) && families::check(around, topics, clause, line, findings)

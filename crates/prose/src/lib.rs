@@ -26,6 +26,7 @@ mod percent;
 mod reread;
 mod scaling;
 mod sections;
+mod spreads;
 mod stands;
 mod tables;
 mod topics;

@@ -151,6 +151,8 @@ fn of_phrase(tokens: &[Token], amounts: &[Amount], at: usize) -> Option<Option<(
         "hit" if starts(at + 1) || matches!(text(1), "the") => None,
         "hits" => None,
         "cost" | "price" | "overhead" if is_burden_moved(tokens, at) => None,
+        // "the most stable" is of runs
+        "stable" | "steady" if listed("most least more less", text(-1)) => None,
         "low" | "lag" | "speed" => None,
         _ => return None,
     })

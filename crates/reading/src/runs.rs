@@ -7,7 +7,6 @@ use crate::cue::is_negated;
 use crate::facts::{Cell, Change, Facts};
 use crate::piece::Piece;
 use crate::quantity::Quantity;
-use crate::rank;
 use crate::role::{Role, role_of, sign_of};
 use crate::scope::Scope;
 use crate::softness::Soft;
@@ -456,7 +455,6 @@ fn spreads(facts: &Facts, piece: &Piece) -> Option<Truth> {
             if ratio < 0.05 { Is::Open } else { Is::from((grown == more) != is_denied) }
         })
         .collect();
-    let _ = rank::check;
     Some(judge(piece.quantity, false, &is, || {
         let cells: Vec<&Cell> =
             changes.iter().flat_map(|c| [&facts.cells[c.base], &facts.cells[c.variant]]).collect();
