@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::claim::{Compared, MARGIN};
-use crate::named::{among, named, side};
+use crate::named::{among, named, side, stem};
 use crate::percent::agreement_of;
 use crate::sections::{self, Section};
 use crate::topics::{Topic, Topics};
@@ -147,17 +147,27 @@ pub(crate) fn check_apart(
     }
     let words = spoken(&clause.text);
     // those that the words name, one for each family
-    let sets = around.sets.iter().flat_map(|sets| {
+    let sets = around.sets.iter().enumerate().flat_map(|(block, sets)| {
         let meant = side(&words, sets);
-        sets.iter().enumerate().filter(move |(at, _)| meant.is_none_or(|meant| meant == *at))
+        let families = around.block_families(block);
+        let family = families.first().copied().filter(|_| families.len() == 1);
+        let own = sets.iter().enumerate();
+        own.filter(move |(at, _)| meant.is_none_or(|meant| meant == *at))
+            .map(move |(at, set)| (at, set, set.family.or(family)))
     });
-    let sets: Vec<(usize, &SourcedSet<'_>)> = sets.collect();
+    let sets: Vec<(usize, &SourcedSet<'_>, Option<NamedFamily>)> = sets.collect();
     let of = |is_first: bool| {
-        sets.iter().filter(move |(_, set)| set.family.is_some_and(|f| (f == said) == is_first))
+        sets.iter().filter(move |(_, _, family)| family.is_some_and(|f| (f == said) == is_first))
     };
-    let pairs = of(true).flat_map(|(at, variant)| {
-        let alike = of(false).filter(move |(other, _)| other == at);
-        alike.filter_map(move |(_, base)| {
+    // those of one name, where names are the same; else those of one place
+    let is_named = |a: &SourcedSet<'_>, b: &SourcedSet<'_>| stems(a) == stems(b);
+    let has_names = of(true).any(|(_, a, _)| of(false).any(|(_, b, _)| is_named(a, b)));
+    let pairs = of(true).flat_map(|(at, variant, _)| {
+        let alike = of(false).filter(move |(other, base, _)| match has_names {
+            true => is_named(variant, base),
+            false => other == at,
+        });
+        alike.filter_map(move |(_, base, _)| {
             let pair = Pair::of(base, variant)?;
             Some(Compared { base, variant, pair, is_oriented: true })
         })
@@ -174,6 +184,11 @@ pub(crate) fn check_apart(
     let text = Text::new(clause.text.trim(), data, "take the number from the blocks of both");
     findings.add(Rule::ClaimSize, severity, line, text);
     true
+}
+
+/// The words of a label without those of families: `pf6-stateful` is `pf-stateful` of IPv6.
+fn stems<'a>(set: &'a SourcedSet<'_>) -> BTreeSet<&'a str> {
+    set.label.telling_words().into_iter().map(stem).collect()
 }
 
 /// "IPv4 and IPv6 are forwarded at nearly the same rate".
@@ -278,7 +293,7 @@ fn against_rates(
                 _ => meant.is_empty() || is_each || meant.contains(&index) != is_without,
             };
             let telling = |m: &SourcedSet<'_>| -> BTreeSet<String> {
-                let words = m.label.telling_words().into_iter().map(folded);
+                let words = stems(m).into_iter().map(folded);
                 words.filter(|word| !topics.names(word)).collect()
             };
             let mut alike = b.iter().filter(|o| telling(o) == telling(set));

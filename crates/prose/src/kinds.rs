@@ -9,6 +9,7 @@ use fwdlab_reading::{Cell, Facts};
 use fwdlab_sentence::subject::{folded, spoken};
 
 use crate::known::{facts, facts_of};
+use crate::named::stem;
 use crate::sections::sections;
 use crate::topics::FIREWALLS;
 
@@ -60,6 +61,7 @@ pub(crate) fn kinds(around: &Surroundings<'_>) -> Vec<Kind> {
 /// The words of a label, and those of the names in it: `hash-32k.pps`.
 fn words_of(legend: &str) -> Vec<String> {
     let parts = legend.split(|c: char| !c.is_alphanumeric()).map(folded);
+    let parts = parts.flat_map(|part| [stem(&part).to_owned(), part]);
     spoken(legend).into_iter().chain(parts).collect()
 }
 
@@ -173,21 +175,24 @@ pub(crate) fn spoken_of<'a>(all: &'a [Kind], text: &str) -> Vec<&'a Kind> {
     let has_all = |kind: &&Kind| {
         telling.iter().all(|word| kind.words.contains(*word) || kind.heads.contains(*word))
     };
-    let families: BTreeSet<NamedFamily> =
-        text.split(|c: char| !c.is_alphanumeric()).filter_map(family_word).collect();
-    let is_told = all.iter().any(|kind| !kind.facts.families().is_empty());
-    let has_families = |kind: &&Kind| {
-        let own = kind.facts.families();
-        !is_told || families.is_subset(&own) || families.len() == 1 && own.is_empty()
-    };
     // "every firewall" is said where there are several
     let firewalls = |kind: &Kind| FIREWALLS.iter().filter(|own| kind.words.contains(**own)).count();
     let is_of_firewalls = said.iter().any(|word| word.starts_with("firewal") || word == "filter");
     let most = all.iter().map(firewalls).max().filter(|_| is_of_firewalls).unwrap_or(0);
-    all.iter()
-        .filter(has_all)
-        .filter(has_families)
-        .filter(|kind| !asks_patch || is_of_patch(kind))
-        .filter(|kind| firewalls(kind) >= most)
-        .collect()
+    let kept = all.iter().filter(has_all).filter(|kind| !asks_patch || is_of_patch(kind));
+    of_families(kept.filter(|kind| firewalls(kind) >= most).collect(), text)
+}
+
+/// Of some kinds those that have the families which a sentence names; where none has, those of which that is not known.
+fn of_families<'a>(all: Vec<&'a Kind>, text: &str) -> Vec<&'a Kind> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let said: BTreeSet<NamedFamily> = words.filter_map(family_word).collect();
+    let has = |kind: &&Kind| said.is_subset(&kind.facts.families());
+    let is_open = |kind: &Kind| kind.facts.families().is_empty();
+    match all.iter().any(has) {
+        true => all.into_iter().filter(has).collect(),
+        // what compares two families is of no kind that shows one
+        false if said.len() > 1 && !all.iter().all(|kind| is_open(kind)) => Vec::new(),
+        false => all.into_iter().filter(|kind| is_open(kind)).collect(),
+    }
 }

@@ -13,6 +13,12 @@ pub(crate) fn label_of(set: &SourcedSet<'_>) -> Vec<String> {
     set.label.telling_words().into_iter().map(folded).chain(versions.map(str::to_owned)).collect()
 }
 
+/// `cxl4` names `cxl`, with one family.
+pub(crate) fn stem(word: &str) -> &str {
+    let stem = word.strip_suffix(['4', '6']).filter(|stem| stem.chars().all(char::is_alphabetic));
+    stem.filter(|stem| stem.len() > 1).unwrap_or(word)
+}
+
 /// The words of a text that tell sets apart, each with which sets have it.
 fn telling(spoken: &[String], labels: &[Vec<String>]) -> Vec<Vec<bool>> {
     let mut found = Vec::new();
@@ -33,7 +39,7 @@ fn telling(spoken: &[String], labels: &[Vec<String>]) -> Vec<Vec<bool>> {
     found
 }
 
-/// "8 queues", "eight queues": labels such as `q8`.
+/// "8 queues", "four cores": labels such as `q8` and `4c`.
 fn codes(spoken: &[String], labels: &[Vec<String>]) -> BTreeSet<String> {
     const NUMBERS: [(&str, &str); 8] = [
         ("one", "1"),
@@ -46,9 +52,13 @@ fn codes(spoken: &[String], labels: &[Vec<String>]) -> BTreeSet<String> {
         ("sixteen", "16"),
     ];
     let is_said = |code: &&String| {
-        let letters = code.trim_end_matches(|c: char| c.is_ascii_digit());
-        let number = &code[letters.len()..];
-        let is_code = !letters.is_empty() && letters.len() < 4 && !number.is_empty();
+        let is_digit = |c: char| c.is_ascii_digit();
+        let number = code.trim_matches(|c: char| !is_digit(c));
+        let letters = code.trim_matches(is_digit);
+        let is_code = !letters.is_empty()
+            && letters.len() < 4
+            && !number.is_empty()
+            && letters.len() + number.len() == code.len();
         let is_it = |two: &[String]| {
             let named = NUMBERS.iter().find(|(name, _)| *name == two[0]);
             named.map_or(two[0].as_str(), |(_, digits)| digits) == number

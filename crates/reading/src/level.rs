@@ -37,7 +37,7 @@ fn ends_at(piece: &Piece, place: (usize, usize)) -> Option<fn(&Cell) -> f64> {
 /// Whether a level of a set is what an amount says.
 pub(crate) fn is_level(piece: &Piece, own: &Amount, cell: &Cell, of: impl Fn(f64) -> f64) -> bool {
     /// Words of runs, and of ends that are nothing else.
-    const RUNS: &str = "run runs sample samples bench benches measurement measurements iteration value values min \
+    const RUNS: &str = "run runs sample samples bench benches measurement measurements iteration trial trials value values min \
     minimum max maximum median medians peak peaks peaked bottom";
     let place = around(piece, own);
     if let Some(end) = ends_at(piece, place) {

@@ -381,12 +381,20 @@ pub fn label_words(legend: &str) -> BTreeSet<String> {
             && (token.is_in("on") || !token.is_in(LIGHT))
     });
     let mut words: BTreeSet<String> = kept.map(|token| folded(&token.text)).collect();
-    // "hash-32k" is called 32k
-    let parts = own.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    words.extend(parts.filter(|part| {
-        let digits = part.strip_suffix(['k', 'm', 'g']).unwrap_or("");
-        !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
-    }));
+    // "hash-32k" is called 32k, and "drop.4c" drop and 4c
+    let parts = |word: &str| -> Vec<String> {
+        let parts = word.split(|c: char| !c.is_alphanumeric()).map(folded);
+        let is_dotted = word.contains(|c: char| c == '.')
+            && word.split('.').next().is_some_and(|own| own.ends_with(char::is_alphabetic));
+        let is_sized = |part: &String| {
+            let digits = part.strip_suffix(['k', 'm', 'g']).unwrap_or("");
+            !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+        };
+        let is_number = |part: &String| part.bytes().all(|b| b.is_ascii_digit());
+        parts.filter(|part| is_sized(part) || is_dotted && !is_number(part)).collect()
+    };
+    let more: Vec<String> = words.iter().flat_map(|word| parts(word)).collect();
+    words.extend(more);
     // "kernel without IPSEC" is not called IPSEC
     // nor is "no firewall" a firewall
     for two in all.windows(2).filter(|two| two[0].is_in("without w/o no") && two[1].is_word()) {
@@ -629,11 +637,14 @@ fn numbered_roles(
         .then(|| named_roles(facts, &value))
         .flatten();
     own.or_else(|| {
-        // "8 queues", "1 to 8 queues" of a set called q8
+        // "8 queues", "1 to 8 queues" of a set called q8, or 8q
         let is_between = |word: &&str| !listed("to and or , the rx tx", word) && !is_numeral(word);
         let noun = (1..=4).map(text).find(is_between).filter(|noun| noun.len() > 2 && !is_unit)?;
         let begins = (1..=3).filter_map(|end| noun.get(..end));
-        begins.into_iter().find_map(|begin| named_roles(facts, &format!("{begin}{value}")))
+        let named = |code: String| named_roles(facts, &code);
+        begins.into_iter().find_map(|begin| {
+            named(format!("{begin}{value}")).or_else(|| named(format!("{value}{begin}")))
+        })
     })
 }
 

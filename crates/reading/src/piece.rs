@@ -74,7 +74,9 @@ fn piece(facts: &Facts, own: Vec<Token>, before: Option<&Piece>) -> Piece {
     if let Some(before) = before {
         share_unit(&mut amounts, before);
     }
+    // "xdp-drop" drops nothing
     let mut cues = cues(&own, &amounts);
+    cues.retain(|cue| own[cue.at].is_number() || !facts.has_name(&own[cue.at].text));
     if let Some(before) = before {
         resolve_others(facts, &mut mentions, before);
     }

@@ -182,7 +182,7 @@ fn are_ends(piece: &Piece, percents: &[usize], change: &Change) -> bool {
 fn is_of_runs(piece: &Piece) -> bool {
     piece.has(
         "run runs sample samples measurement measurements value values bench benches one \
-    iteration iterations result",
+    iteration iterations result trial trials",
     )
 }
 
@@ -286,7 +286,7 @@ fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
 
 /// "In its worst run it costs 12 %", "in its best one it is even faster": one end of a set beside what the base has.
 fn one_end(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth> {
-    const RUN: &str = "run sample measurement bench one iteration case";
+    const RUN: &str = "run sample measurement bench one iteration case trial";
     let is_end = |at: &usize| {
         let behind = &piece.tokens[at + 1..(at + 4).min(piece.tokens.len())];
         (piece.tokens[*at].is_in(LOW) || piece.tokens[*at].is_in(HIGH))
@@ -376,7 +376,9 @@ fn every_loss(facts: &Facts, piece: &Piece, at: usize, read: &mut Vec<usize>) ->
 
 /// "All five patched runs lie above 6.4 Mpps", "not a single run came in below 5 Mpps".
 fn every_run(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth> {
-    if !piece.has("run runs sample samples measurement measurements value values bench benches") {
+    if !piece.has(
+        "run runs sample samples measurement measurements value values bench benches trial trials",
+    ) {
         return None;
     }
     let is_none = piece.has("no none never")

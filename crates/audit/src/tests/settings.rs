@@ -125,3 +125,46 @@ fn what_is_limited_to_one_family_is_not_so_of_the_other() {
     ];
     hold(&revisions(), &right, &wrong);
 }
+
+/// Cores, and what is called after what it does.
+fn drops() -> String {
+    let of = |what: &str, one: f64, four: f64| {
+        let name = |cores: usize| format!("xdp-{what}.{cores}c.pps");
+        let (a, b, c) = (name(1), name(2), name(4));
+        sets(&[(&a, one, 2e4), (&b, 2.0 * one, 5e4), (&c, four, 4e5)])
+    };
+    let (drop, redirect) = (of("drop", 14.2e6, 54.5e6), of("redirect", 6.0e6, 22e6));
+    format!(
+        "XDP\n\n`xdp-bench drop`, default options:\n\n{drop}\n`xdp-bench redirect`, same order:\n\n{redirect}\n\n"
+    )
+}
+
+#[test]
+fn what_sets_are_called_says_nothing_of_them() {
+    let above = drops();
+    let is_wrong = |f: &AuditFinding| {
+        f.severity == Severity::Wrong && above.lines().nth(f.line - 1).unwrap().contains("bench")
+    };
+    assert!(!page(&above).findings().iter().any(is_wrong));
+    let right = [
+        "One core already drops 14.2 Mpps.",
+        "Four cores are the noisiest setup of the three.",
+        "On one core XDP drop is 2.4 times as fast as this.",
+    ];
+    let wrong = [
+        "Four cores are the steadiest setup of the three.",
+        "Every four-core trial of redirect is above 22.3 Mpps.",
+    ];
+    hold(&above, &right, &wrong);
+}
+
+#[test]
+fn a_table_without_a_block_is_of_the_medians_beside_it() {
+    let found = |rate: &str| {
+        let text =
+            format!("Cards\n\n| NIC | IPv4 kpps |\n|---|---:|\n| RTL8111 (r8169) | {rate} |\n");
+        let tree = Tree::new().series("igb.rx1", &OLD4).series("r8169.rx1", &NEW4);
+        tree.with("README.md", &text).of(Rule::ClaimRate).iter().map(|f| f.severity).next()
+    };
+    assert_eq!((found("818"), found("697")), (None, Some(Severity::Wrong)));
+}
