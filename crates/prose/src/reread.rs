@@ -105,7 +105,7 @@ impl Known {
             return match judged {
                 // "it is behind redirect": what stands above is held against what is named
                 Judged::Fails(_) | Judged::Doubtful(_)
-                    if is_against_another(text) || compares(text) && !is_by(around, item, one) =>
+                    if compares(text) && !is_by(around, item, one) =>
                 {
                     Judged::Open
                 }

@@ -384,7 +384,7 @@ pub fn label_words(legend: &str) -> BTreeSet<String> {
     // "hash-32k" is called 32k, and "drop.4c" drop and 4c
     let parts = |word: &str| -> Vec<String> {
         let parts = word.split(|c: char| !c.is_alphanumeric()).map(folded);
-        let is_dotted = word.contains(|c: char| c == '.')
+        let is_dotted = word.contains('.')
             && word.split('.').next().is_some_and(|own| own.ends_with(char::is_alphabetic));
         let is_sized = |part: &String| {
             let digits = part.strip_suffix(['k', 'm', 'g']).unwrap_or("");
