@@ -56,7 +56,7 @@ pub(crate) fn check_clause(
     if is_of_others(sentence_of(item, clause))
         || of_another_machine(around, item, clause)
         || is_of_none(around, item, clause)
-        || spreads::check(around, item, clause, findings)
+        || spreads::check(around, item, clause, line, findings)
         || families::check_apart(around, clause, line, findings)
         || families::check_gap(around, clause, line, findings)
         || !extremes::is_of_runs(clause) && families::check(around, topics, clause, line, findings)

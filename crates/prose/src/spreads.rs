@@ -1,7 +1,6 @@
 //! "The noisiest set is pf", "8 queues are the most stable": whose runs scatter most or least, held against the standard
 //! deviations, the shares that these are of the means, and the ranges of the sets of a block.
 
-use crate::held::line_of;
 use crate::wording::plain;
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::surroundings::{SourcedSet, Spoken, Surroundings};
@@ -18,6 +17,7 @@ pub(crate) fn check(
     around: &Surroundings<'_>,
     item: &Item,
     clause: &Clause,
+    line: usize,
     findings: &mut AuditFindings,
 ) -> bool {
     let Some(sign) = extreme(&clause.text) else { return false };
@@ -43,7 +43,7 @@ pub(crate) fn check(
         let severity = if spoken.is_sure { Severity::Wrong } else { Severity::Check };
         let remedy = format!("name '{}'", other.set.legend);
         let text = Text::new(clause.text.trim(), data, remedy);
-        findings.add(Rule::ClaimReading, severity, line_of(item, clause), text);
+        findings.add(Rule::ClaimReading, severity, line, text);
     }
     true
 }

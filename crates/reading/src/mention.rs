@@ -386,12 +386,12 @@ pub fn label_words(legend: &str) -> BTreeSet<String> {
         let parts = word.split(|c: char| !c.is_alphanumeric()).map(folded);
         let is_dotted = word.contains('.')
             && word.split('.').next().is_some_and(|own| own.ends_with(char::is_alphabetic));
-        let is_sized = |part: &String| {
-            let digits = part.strip_suffix(['k', 'm', 'g']).unwrap_or("");
-            !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+        let digits = |part: &str| part.strip_suffix(['k', 'm', 'g'])?.parse::<u64>().ok();
+        let is_sized = |part: &str| digits(part).is_some();
+        let is_kept = |part: &String| {
+            is_sized(part) || is_dotted && part.contains(|c: char| !c.is_ascii_digit())
         };
-        let is_number = |part: &String| part.bytes().all(|b| b.is_ascii_digit());
-        parts.filter(|part| is_sized(part) || is_dotted && !is_number(part)).collect()
+        parts.filter(is_kept).collect()
     };
     let more: Vec<String> = words.iter().flat_map(|word| parts(word)).collect();
     words.extend(more);

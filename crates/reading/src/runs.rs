@@ -50,6 +50,10 @@ fn against_noise(facts: &Facts, piece: &Piece) -> Option<Truth> {
     Some(judge(piece.quantity, false, &is, || shown(facts, &changes)))
 }
 
+fn range(cell: &Cell) -> String {
+    format!("'{}' from {:.0} to {:.0}", cell.legend, cell.min(), cell.max())
+}
+
 /// "The two sets do not overlap", "ranges are disjoint".
 fn overlap(facts: &Facts, piece: &Piece) -> Option<Truth> {
     const JOINT: &str = "overlap overlaps overlapping overlapped intermingle intermingled interleave interleaved \
@@ -74,15 +78,7 @@ fn overlap(facts: &Facts, piece: &Piece) -> Option<Truth> {
     Some(judge(quantity, false, &is, || {
         let own = changes.iter().take(4).map(|change| {
             let (a, b) = (&facts.cells[change.base], &facts.cells[change.variant]);
-            format!(
-                "'{}' from {:.0} to {:.0}, '{}' from {:.0} to {:.0}",
-                a.legend,
-                a.min(),
-                a.max(),
-                b.legend,
-                b.min(),
-                b.max()
-            )
+            format!("{}, {}", range(a), range(b))
         });
         own.collect::<Vec<_>>().join("; ")
     }))
@@ -361,14 +357,7 @@ fn every_loss(facts: &Facts, piece: &Piece, at: usize, read: &mut Vec<usize>) ->
     Some(judge(Quantity::Plain, false, &is, || {
         let own = changes.iter().take(4).map(|change| {
             let (base, variant) = (&facts.cells[change.base], &facts.cells[change.variant]);
-            format!(
-                "'{}' from {:.0} to {:.0}, '{}' has {:.0}",
-                variant.legend,
-                variant.min(),
-                variant.max(),
-                base.legend,
-                base.median()
-            )
+            format!("{}, '{}' has {:.0}", range(variant), base.legend, base.median())
         });
         own.collect::<Vec<_>>().join("; ")
     }))
@@ -413,11 +402,7 @@ fn every_run(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Trut
         .collect();
     let cells = piece.scope.cells(facts);
     Some(judge(Quantity::All, true, &is, || {
-        let own = cells
-            .iter()
-            .take(4)
-            .map(|c| format!("'{}' from {:.0} to {:.0}", c.legend, c.min(), c.max()));
-        own.collect::<Vec<_>>().join("; ")
+        cells.iter().take(4).map(|cell| range(cell)).collect::<Vec<_>>().join("; ")
     }))
 }
 
