@@ -8,6 +8,7 @@ mod fresh;
 mod mutations;
 mod placed;
 mod sentences;
+mod settings;
 mod shapes;
 mod topics;
 mod unseen;

@@ -132,6 +132,15 @@ impl<'a> Surroundings<'a> {
         heading.map(|item| item.text.as_str())
     }
 
+    /// The blocks between an item and the last heading above it.
+    pub fn section_above(&self, item: &Item) -> std::ops::Range<usize> {
+        let blocks = &self.page.blocks;
+        let start = self.page.heading_above(item.line).map_or(0, |heading| heading.line);
+        let first = blocks.partition_point(|block| block.first_line < start);
+        let end = blocks.partition_point(|block| block.last_line < item.line);
+        first.min(end)..end
+    }
+
     /// The block that an item speaks of, and whether that is beyond doubt.
     pub fn block_of(&self, item: &Item, families: &BTreeSet<NamedFamily>) -> Option<Spoken> {
         if item.kind == ItemKind::Bullet && item.is_of_family() {

@@ -219,6 +219,15 @@ impl ProseReader {
         read_links(text, "](", number, &mut self.links);
         read_links(text, "] (", number, &mut self.spaced_links);
         match (&mut self.open, kind) {
+            // a line underlined is a heading
+            (Some(open), ItemKind::Paragraph)
+                if open.kind == ItemKind::Paragraph
+                    && open.breaks.is_empty()
+                    && is_underline(text) =>
+            {
+                open.kind = ItemKind::Heading;
+                self.finish();
+            }
             (Some(open), ItemKind::Paragraph)
                 if !matches!(open.kind, ItemKind::Heading | ItemKind::Row) =>
             {
@@ -256,6 +265,12 @@ fn rows_of_tables(lines: &[String]) -> Vec<bool> {
         found[at - 1..=at + body].fill(true);
     }
     found
+}
+
+/// `-----` or `=====` below a line of text.
+fn is_underline(text: &str) -> bool {
+    let is_of = |mark: char| text.len() > 2 && text.chars().all(|c| c == mark);
+    is_of('=') || is_of('-')
 }
 
 fn kind_of(text: &str) -> ItemKind {
@@ -324,6 +339,20 @@ mod tests {
         );
         assert_eq!(page.items[4].line_at(9), 11);
         assert!(page.items[3].is_announcement());
+    }
+
+    #[test]
+    fn an_underlined_line_is_a_heading() {
+        let page = Page::parse(b"Title\n=====\n\nText\nof two lines\n\nIPv6\n----\n\nMore\n");
+        let found: Vec<(&str, ItemKind)> =
+            page.items.iter().map(|item| (item.text.as_str(), item.kind)).collect();
+        let wanted = [
+            ("Title", ItemKind::Heading),
+            ("Text of two lines", ItemKind::Paragraph),
+            ("IPv6", ItemKind::Heading),
+            ("More", ItemKind::Paragraph),
+        ];
+        assert_eq!(found, wanted);
     }
 
     #[test]

@@ -92,7 +92,8 @@ fn patched(said: &[String]) -> Option<bool> {
 fn check_end(sets: &[&SourcedSet<'_>], clause: &Clause, line: usize, findings: &mut AuditFindings) {
     const LOWEST: [&str; 4] = ["worst", "lowest", "slowest", "minimum"];
     const HIGHEST: [&str; 4] = ["best", "highest", "fastest", "maximum"];
-    const RUNS: [&str; 7] = ["run", "bench", "benche", "sample", "measurement", "result", "value"];
+    const RUNS: [&str; 8] =
+        ["run", "trial", "bench", "benche", "sample", "measurement", "result", "value"];
     let own: Vec<String> = words(&clause.text).into_iter().map(|(_, word)| word).collect();
     let end = own.iter().find_map(|word| match word.as_str() {
         word if LOWEST.contains(&word) => Some(Sign::Down),

@@ -14,8 +14,18 @@ use fwdlab_sentence::quantity::rates;
 const LOWEST: [&str; 4] = ["worst", "lowest", "slowest", "minimum"];
 const HIGHEST: [&str; 4] = ["best", "highest", "fastest", "maximum"];
 /// What a set consists of.
-const RUNS: [&str; 8] =
-    ["run", "runs", "sample", "samples", "measurement", "bench", "benches", "iteration"];
+const RUNS: [&str; 10] = [
+    "run",
+    "runs",
+    "sample",
+    "samples",
+    "measurement",
+    "bench",
+    "benches",
+    "iteration",
+    "trial",
+    "trials",
+];
 const VALUES: [&str; 3] = ["value", "values", "one"];
 /// Words by which the first of two is the higher, or the lower one.
 const ABOVE: [&str; 7] = ["beats", "beat", "above", "faster", "quicker", "higher", "better"];

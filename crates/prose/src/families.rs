@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::claim::{Compared, MARGIN};
-use crate::named::{named, side};
+use crate::named::{among, named, side, stem};
 use crate::percent::agreement_of;
 use crate::sections::{self, Section};
 use crate::topics::{Topic, Topics};
@@ -147,17 +147,27 @@ pub(crate) fn check_apart(
     }
     let words = spoken(&clause.text);
     // those that the words name, one for each family
-    let sets = around.sets.iter().flat_map(|sets| {
+    let sets = around.sets.iter().enumerate().flat_map(|(block, sets)| {
         let meant = side(&words, sets);
-        sets.iter().enumerate().filter(move |(at, _)| meant.is_none_or(|meant| meant == *at))
+        let families = around.block_families(block);
+        let family = families.first().copied().filter(|_| families.len() == 1);
+        let own = sets.iter().enumerate();
+        own.filter(move |(at, _)| meant.is_none_or(|meant| meant == *at))
+            .map(move |(at, set)| (at, set, set.family.or(family)))
     });
-    let sets: Vec<(usize, &SourcedSet<'_>)> = sets.collect();
+    let sets: Vec<(usize, &SourcedSet<'_>, Option<NamedFamily>)> = sets.collect();
     let of = |is_first: bool| {
-        sets.iter().filter(move |(_, set)| set.family.is_some_and(|f| (f == said) == is_first))
+        sets.iter().filter(move |(_, _, family)| family.is_some_and(|f| (f == said) == is_first))
     };
-    let pairs = of(true).flat_map(|(at, variant)| {
-        let alike = of(false).filter(move |(other, _)| other == at);
-        alike.filter_map(move |(_, base)| {
+    // those of one name, where names are the same; else those of one place
+    let is_named = |a: &SourcedSet<'_>, b: &SourcedSet<'_>| stems(a) == stems(b);
+    let has_names = of(true).any(|(_, a, _)| of(false).any(|(_, b, _)| is_named(a, b)));
+    let pairs = of(true).flat_map(|(at, variant, _)| {
+        let alike = of(false).filter(move |(other, base, _)| match has_names {
+            true => is_named(variant, base),
+            false => other == at,
+        });
+        alike.filter_map(move |(_, base, _)| {
             let pair = Pair::of(base, variant)?;
             Some(Compared { base, variant, pair, is_oriented: true })
         })
@@ -174,6 +184,11 @@ pub(crate) fn check_apart(
     let text = Text::new(clause.text.trim(), data, "take the number from the blocks of both");
     findings.add(Rule::ClaimSize, severity, line, text);
     true
+}
+
+/// The words of a label without those of families: `pf6-stateful` is `pf-stateful` of IPv6.
+fn stems<'a>(set: &'a SourcedSet<'_>) -> BTreeSet<&'a str> {
+    set.label.telling_words().into_iter().map(stem).collect()
 }
 
 /// "IPv4 and IPv6 are forwarded at nearly the same rate".
@@ -278,7 +293,7 @@ fn against_rates(
                 _ => meant.is_empty() || is_each || meant.contains(&index) != is_without,
             };
             let telling = |m: &SourcedSet<'_>| -> BTreeSet<String> {
-                let words = m.label.telling_words().into_iter().map(folded);
+                let words = stems(m).into_iter().map(folded);
                 words.filter(|word| !topics.names(word)).collect()
             };
             let mut alike = b.iter().filter(|o| telling(o) == telling(set));
@@ -333,6 +348,10 @@ pub(crate) fn check_gap(
     findings: &mut AuditFindings,
 ) -> bool {
     let Some(said) = Gap::of(clause) else { return false };
+    if let Gap::Most(sign) = said {
+        check_widest(around, clause, sign, line, findings);
+        return true;
+    }
     let Some([one, other]) = gaps(around) else { return true };
     // in per cent and in frames/s, as it may mean either
     let is_refuted = [|gap: &Width| gap.percent, |gap: &Width| gap.rate].iter().all(|width| {
@@ -342,7 +361,7 @@ pub(crate) fn check_gap(
             Gap::Same => grown.abs() > unsure + ALIKE * a.abs().max(b.abs()),
             Gap::Moves(sign) => grown * sign.factor() <= unsure,
             Gap::Times(factor) => ((b / a).abs() / factor).ln().abs() > FAR.ln(),
-            Gap::Other => false,
+            Gap::Most(_) | Gap::Other => false,
         }
     });
     if is_refuted {
@@ -354,6 +373,39 @@ pub(crate) fn check_gap(
     true
 }
 
+/// "The gap between the families is the smallest with 8 queues": the gap of the setting that is named beside all others.
+fn check_widest(
+    around: &Surroundings<'_>,
+    clause: &Clause,
+    sign: Sign,
+    line: usize,
+    findings: &mut AuditFindings,
+) {
+    let all = widths(around);
+    let sets: Vec<&SourcedSet<'_>> = all.iter().map(|(set, _)| *set).collect();
+    let Some(own) = among(&spoken(&clause.text), &sets) else { return };
+    let Some((_, width)) = all.iter().find(|(set, _)| std::ptr::eq(*set, own)) else { return };
+    // in per cent and in frames/s, as it may mean either
+    let beyond = |of: fn(&Width) -> (f64, f64)| {
+        let ahead = |other: &Width| {
+            let ((a, a_half), (b, b_half)) = (of(width), of(other));
+            (b.abs() - a.abs()) * sign.factor() - a_half - b_half
+        };
+        let first = all.iter().max_by(|a, b| ahead(&a.1).total_cmp(&ahead(&b.1)))?;
+        (ahead(&first.1) > 0.0).then_some(first)
+    };
+    let Some((first, wide)) = beyond(|gap| gap.rate).and(beyond(|gap| gap.percent)) else { return };
+    let data = format!(
+        "IPv6 against IPv4 is {} with '{}', and {} with '{}'",
+        show(width.percent.0),
+        own.set.legend,
+        show(wide.percent.0),
+        first.set.legend
+    );
+    let text = Text::new(clause.text.trim(), data, format!("name '{}'", first.set.legend));
+    findings.add(Rule::ClaimSize, Severity::Wrong, line, text);
+}
+
 /// How far IPv6 is from IPv4, each with its half width.
 struct Width {
     percent: (f64, f64),
@@ -362,6 +414,14 @@ struct Width {
 
 /// The gaps of a page that shows two kinds of sets for both families.
 fn gaps(around: &Surroundings<'_>) -> Option<[Width; 2]> {
+    let mut all: Vec<Width> = widths(around).into_iter().map(|(_, width)| width).collect();
+    // one set under two spellings
+    all.dedup_by(|a, b| (a.percent.0 - b.percent.0).abs() < 1e-3);
+    all.try_into().ok()
+}
+
+/// The gap of each kind of sets that both families have, with its set of IPv4.
+fn widths<'a>(around: &'a Surroundings<'_>) -> Vec<(&'a SourcedSet<'a>, Width)> {
     let mut kinds: Vec<BTreeSet<&str>> = Vec::new();
     for set in around.sets.iter().flatten() {
         let kind = set.label.telling_words();
@@ -378,10 +438,7 @@ fn gaps(around: &Surroundings<'_>) -> Option<[Width; 2]> {
         let pair = Pair::of(inet, inet6)?;
         let frames = |percent: f64| percent / 100.0 * inet.row.mean();
         let (change, half) = (pair.mean_percent, pair.half_width);
-        Some(Width { percent: (change, half), rate: (frames(change), frames(half)) })
+        Some((inet, Width { percent: (change, half), rate: (frames(change), frames(half)) }))
     };
-    let mut widths: Vec<Width> = kinds.iter().filter_map(width).collect();
-    // one set under two spellings
-    widths.dedup_by(|a, b| (a.percent.0 - b.percent.0).abs() < 1e-3);
-    widths.try_into().ok()
+    kinds.iter().filter_map(width).collect()
 }

@@ -1,5 +1,6 @@
 //! A clause held against the block that it speaks of.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use crate::change::{
@@ -7,18 +8,22 @@ use crate::change::{
     check_sign,
 };
 use crate::claim::Claim;
+use crate::named::label_of;
 use crate::percent::{check_percent, is_of_another_page};
 use crate::topics::Topics;
 use crate::wording::compared;
 use crate::{
-    amounts, anywhere, extremes, families, intervals, meant, most, moves, scaling, stands,
+    amounts, anywhere, extremes, families, intervals, meant, most, moves, scaling, spreads, stands,
 };
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::page::{Item, ItemKind};
-use fwdlab_sentence::clause::{Clause, Stance};
+use fwdlab_sentence::clause::{Clause, Stance, words};
 use fwdlab_sentence::families::is_held_against;
-use fwdlab_sentence::subject::{is_of_others, names_base};
+use fwdlab_sentence::subject::{is_of_others, names_base, spoken as words_of};
+
+/// A section of more blocks is no text about a few.
+const MOST_OF_A_SECTION: usize = 4;
 
 /// No rate can drop by more than all of it, whatever the block says.
 fn check_possible(clause: &Clause, line: usize, findings: &mut AuditFindings) {
@@ -51,6 +56,7 @@ pub(crate) fn check_clause(
     if is_of_others(sentence_of(item, clause))
         || of_another_machine(around, item, clause)
         || is_of_none(around, item, clause)
+        || spreads::check(around, item, clause, line, findings)
         || families::check_apart(around, clause, line, findings)
         || families::check_gap(around, clause, line, findings)
         || !extremes::is_of_runs(clause) && families::check(around, topics, clause, line, findings)
@@ -66,6 +72,7 @@ pub(crate) fn check_clause(
     let of_named = Clause { is_about_all: false, ..clause.clone() };
     let of = |block: &Spoken| reading(&of_named, Some(*block));
     let spoken = around.block_of(item, &clause.families);
+    let spoken = spoken.map(|spoken| in_section(around, item, clause, spoken));
     let mut named = topics.blocks(around, clause);
     if clause.is_about_all && !named.is_empty() {
         named = named.concat().into_iter().map(|block| vec![block]).collect();
@@ -75,6 +82,8 @@ pub(crate) fn check_clause(
     match named.as_slice() {
         [] => {}
         [one] if is_of_it(one) => {}
+        // what stands above is held against what is named
+        [_] if spoken.is_some() && compares(&clause.text) => return,
         [one] => return findings.extend(best(one.iter().map(of), findings.none())),
         // of each of them, where no number could be of one only
         all if clause.percents.is_empty()
@@ -102,6 +111,46 @@ pub(crate) fn check_clause(
     };
     let is_doubted = is_open && said.is_any_wrong() && (0..around.sets.len()).any(is_right_of);
     findings.extend(if is_doubted { said.doubted() } else { said });
+}
+
+/// The one of several blocks of a section that shows most of what a clause below them names.
+fn in_section(around: &Surroundings<'_>, item: &Item, clause: &Clause, spoken: Spoken) -> Spoken {
+    let section = around.section_above(item);
+    if !section.contains(&spoken.block) || section.len() > MOST_OF_A_SECTION {
+        return spoken;
+    }
+    let said: BTreeSet<String> = words_of(&clause.text).into_iter().collect();
+    let shown = |block: usize| {
+        let labels = around.sets[block].iter().flat_map(label_of);
+        labels.filter(|word| said.contains(word)).collect::<BTreeSet<_>>().len()
+    };
+    let own = shown(spoken.block);
+    let best = section.rev().max_by_key(|block| shown(*block));
+    match best.filter(|block| shown(*block) > own) {
+        Some(block) => Spoken { block, is_sure: false },
+        None => spoken,
+    }
+}
+
+const PRONOUNS: [&str; 6] = ["it", "they", "this", "that", "these", "those"];
+
+/// Whether a sentence holds something that it does not name against something else: "it is behind redirect".
+pub(crate) fn compares(text: &str) -> bool {
+    let is_pronoun = |(_, word): &(usize, String)| PRONOUNS.contains(&word.as_str());
+    is_against_another(text) || names_base(text) && words(text).iter().any(is_pronoun)
+}
+
+/// "4.7 times as fast as this": what something is held against stands in another sentence.
+pub(crate) fn is_against_another(text: &str) -> bool {
+    let said = words(text);
+    let word = |at: usize| said.get(at).map_or("", |(_, word)| word.as_str());
+    let is_joint =
+        |at: usize| word(at) == "than" || word(at) == "as" && at > 1 && word(at - 2) == "as";
+    let is_it = |at: usize| {
+        PRONOUNS.contains(&word(at + 1))
+            && !matches!(word(at + 2), "of" | "for" | "on" | "with" | "does" | "did" | "is" | "was")
+    };
+    (0..said.len()).any(|at| is_joint(at) && is_it(at))
 }
 
 /// What is right of one block that a clause may mean is right.

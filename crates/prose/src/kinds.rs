@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fwdlab_evidence::surroundings::Surroundings;
-use fwdlab_netbenches::name::family_word;
+use fwdlab_netbenches::name::{NamedFamily, family_word};
 use fwdlab_reading::{Cell, Facts};
-use fwdlab_sentence::subject::spoken;
+use fwdlab_sentence::subject::{folded, spoken};
 
 use crate::known::{facts, facts_of};
+use crate::named::stem;
 use crate::sections::sections;
 use crate::topics::FIREWALLS;
 
@@ -20,6 +21,8 @@ pub(crate) struct Kind {
     pub(crate) blocks: BTreeSet<usize>,
     /// The words of its labels.
     words: BTreeSet<String>,
+    /// The words of what its blocks stand under.
+    heads: BTreeSet<String>,
 }
 
 /// The kinds of a page, at least one.
@@ -31,17 +34,35 @@ pub(crate) fn kinds(around: &Surroundings<'_>) -> Vec<Kind> {
     let found = if is_of_one { apart(&whole) } else { vec![all.clone()] };
     let words = |blocks: &BTreeSet<usize>| {
         let own = blocks.iter().flat_map(|block| &around.sets[*block]);
-        own.flat_map(|set| spoken(&set.set.legend)).filter(|word| is_name(word)).collect()
+        let own = own.flat_map(|set| words_of(&set.set.legend));
+        own.filter(|word| is_name(word)).collect()
+    };
+    let heads = |blocks: &BTreeSet<usize>| {
+        let own = blocks.iter().filter_map(|block| around.page.blocks.get(*block));
+        let above = own.flat_map(|block| {
+            let heading = around.page.heading_above(block.first_line);
+            heading.into_iter().chain(around.heading_above(block))
+        });
+        above.flat_map(|item| spoken(&item.text)).filter(|word| is_name(word)).collect()
     };
     if found.len() < 2 {
-        return vec![Kind { facts: whole, words: words(&all), blocks: all }];
+        let (words, heads) = (words(&all), heads(&all));
+        return vec![Kind { facts: whole, words, heads, blocks: all }];
     }
     let kind = |blocks: BTreeSet<usize>| Kind {
         facts: facts_of(around, |block| blocks.contains(&block)),
         words: words(&blocks),
+        heads: heads(&blocks),
         blocks,
     };
     found.into_iter().map(kind).collect()
+}
+
+/// The words of a label, and those of the names in it: `hash-32k.pps`.
+fn words_of(legend: &str) -> Vec<String> {
+    let parts = legend.split(|c: char| !c.is_alphanumeric()).map(folded);
+    let parts = parts.flat_map(|part| [stem(&part).to_owned(), part]);
+    spoken(legend).into_iter().chain(parts).collect()
 }
 
 /// The blocks, those together whose words mean the same sets.
@@ -150,14 +171,28 @@ pub(crate) fn spoken_of<'a>(all: &'a [Kind], text: &str) -> Vec<&'a Kind> {
         |kind: &&Kind| kind.words.iter().any(|word| is_review(word) || word.starts_with("patch"));
     let asks_patch = said.iter().any(|word| PATCH.contains(&word.as_str()))
         && all.iter().any(|kind| is_of_patch(&kind));
-    let has_all = |kind: &&Kind| telling.iter().all(|word| kind.words.contains(*word));
+    // what a block stands under names it as much as its labels do, and tells it from no other
+    let has_all = |kind: &&Kind| {
+        telling.iter().all(|word| kind.words.contains(*word) || kind.heads.contains(*word))
+    };
     // "every firewall" is said where there are several
     let firewalls = |kind: &Kind| FIREWALLS.iter().filter(|own| kind.words.contains(**own)).count();
     let is_of_firewalls = said.iter().any(|word| word.starts_with("firewal") || word == "filter");
     let most = all.iter().map(firewalls).max().filter(|_| is_of_firewalls).unwrap_or(0);
-    all.iter()
-        .filter(has_all)
-        .filter(|kind| !asks_patch || is_of_patch(kind))
-        .filter(|kind| firewalls(kind) >= most)
-        .collect()
+    let kept = all.iter().filter(has_all).filter(|kind| !asks_patch || is_of_patch(kind));
+    of_families(kept.filter(|kind| firewalls(kind) >= most).collect(), text)
+}
+
+/// Of some kinds those that have the families which a sentence names; where none has, those of which that is not known.
+fn of_families<'a>(all: Vec<&'a Kind>, text: &str) -> Vec<&'a Kind> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let said: BTreeSet<NamedFamily> = words.filter_map(family_word).collect();
+    let has = |kind: &&Kind| said.is_subset(&kind.facts.families());
+    let is_open = |kind: &Kind| kind.facts.families().is_empty();
+    match all.iter().any(has) {
+        true => all.into_iter().filter(has).collect(),
+        // what compares two families is of no kind that shows one
+        false if said.len() > 1 && !all.iter().all(|kind| is_open(kind)) => Vec::new(),
+        false => all.into_iter().filter(|kind| is_open(kind)).collect(),
+    }
 }

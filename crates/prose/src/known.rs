@@ -9,6 +9,7 @@ use fwdlab_reading::{Cell, Change, Facts, Part, label_words};
 use fwdlab_sentence::quantity::rates;
 
 use crate::machines::is_of_the_other;
+use crate::named::stem;
 use crate::sections::{Section, sections};
 
 /// Frames/s of the smallest frames on a link of so many gigabits.
@@ -95,7 +96,7 @@ fn add_block(around: &Surroundings<'_>, facts: &mut Facts, part: usize, block: u
     }
     for (family, sets) in groups {
         let words: Vec<BTreeSet<String>> =
-            sets.iter().map(|set| label_words(&set.set.legend)).collect();
+            sets.iter().map(|set| named(label_words(&set.set.legend))).collect();
         let shared = words.iter().cloned().reduce(|a, b| &a & &b).unwrap_or_default();
         let first = facts.cells.len();
         for (role, set) in sets.iter().enumerate() {
@@ -131,6 +132,12 @@ fn add_block(around: &Surroundings<'_>, facts: &mut Facts, part: usize, block: u
     }
 }
 
+/// The words of a label, and those of names in it that end with a family: `pf6` names `pf`.
+fn named(words: BTreeSet<String>) -> BTreeSet<String> {
+    let stems: Vec<String> = words.iter().map(|word| stem(word).to_owned()).collect();
+    words.into_iter().chain(stems).collect()
+}
+
 /// What the heading of a block says of it: "Chelsio T520, IPv4" names the card; and a label such as `cxl4` names
 /// `cxl`.
 fn add_headings(around: &Surroundings<'_>, facts: &mut Facts) {
@@ -160,11 +167,7 @@ fn add_headings(around: &Surroundings<'_>, facts: &mut Facts) {
     // a heading of one block each is its own sentence, and names nothing that others could share
     let is_short = headings.values().all(|words| words.len() <= 5);
     for cell in &mut facts.cells {
-        let stems = cell.topics.iter().map(|word| {
-            let stem =
-                word.strip_suffix(['4', '6']).filter(|stem| stem.chars().all(char::is_alphabetic));
-            stem.filter(|stem| stem.len() > 1).unwrap_or(word).to_owned()
-        });
+        let stems = cell.topics.iter().map(|word| stem(word).to_owned());
         cell.topics = stems.collect();
         if let Some(words) = headings.get(&cell.block).filter(|_| is_short) {
             cell.topics.extend(words.iter().cloned());

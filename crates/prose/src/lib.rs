@@ -26,19 +26,24 @@ mod percent;
 mod reread;
 mod scaling;
 mod sections;
+mod spreads;
 mod stands;
 mod tables;
 mod topics;
 mod window;
 mod wording;
 
+use std::collections::BTreeSet;
+
 use fwdlab_evidence::finding::AuditFindings;
 use fwdlab_evidence::surroundings::Surroundings;
 use fwdlab_netbenches::page::{Item, ItemKind};
-use fwdlab_sentence::clause::clauses;
+use fwdlab_sentence::clause::{Clause, Stance, clauses};
 use fwdlab_sentence::doubt::Doubt;
+use fwdlab_sentence::subject::folded;
 use held::check_clause;
 use machines::Machines;
+use named::label_of;
 use topics::Topics;
 
 /// Every item of prose. Sentences of a long page are held against the blocks around them: against all, the work
@@ -60,8 +65,10 @@ fn check_items(around: &Surroundings<'_>, items: &[&Item], findings: &mut AuditF
     let topics = Topics::of(around);
     let machines = Machines::of(around);
     let known = reread::Known::of(around);
+    let labels: BTreeSet<String> = around.sets.iter().flatten().flat_map(label_of).collect();
     for item in items.iter().copied() {
-        let clauses = clauses(&item.text);
+        let mut clauses = clauses(&item.text);
+        clauses.iter_mut().for_each(|clause| silence_names(clause, &labels));
         let mut all = Vec::new();
         for (index, clause) in clauses.iter().enumerate() {
             let doubt = Doubt::of(&clause.text, &item.text[clause.offset + clause.text.len()..]);
@@ -85,5 +92,14 @@ fn check_items(around: &Surroundings<'_>, items: &[&Item], findings: &mut AuditF
             all.push((clause, if doubt.is_some() { said.doubted() } else { said }));
         }
         known.check(around, item, all, findings);
+    }
+}
+
+/// What sets are called says nothing of them: the word of `xdp-drop` is no loss.
+fn silence_names(clause: &mut Clause, labels: &BTreeSet<String>) {
+    if let Stance::Change(_, word) = &clause.stance
+        && labels.contains(&folded(word))
+    {
+        clause.stance = Stance::Silent;
     }
 }

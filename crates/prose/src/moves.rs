@@ -1,5 +1,6 @@
 //! "From ~480 K to ~960 K", "826 Kpps => 815 Kpps": two rates, held against the two sets of a block.
 
+use crate::named::label_of;
 use crate::wording::compared;
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::pair::Pair;
@@ -31,7 +32,11 @@ pub(crate) fn check(
         let near = |mean: f64| (1.0 / SCALE..=SCALE).contains(&(end.value / mean));
         sets.iter().any(|set| near(set.row.mean()))
     };
-    if !is_in_scale(&from) || !is_in_scale(&to) {
+    // "from 1M to 4M" are sets that are called so
+    let is_name = |end: &Scaled| {
+        sets.iter().any(|set| label_of(set).contains(&end.text.trim().to_lowercase()))
+    };
+    if !is_in_scale(&from) || !is_in_scale(&to) || is_name(&from) || is_name(&to) {
         return;
     }
     let agrees = |end: &Scaled, row: &fwdlab_netbenches::block::Row| {

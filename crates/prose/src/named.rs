@@ -1,5 +1,7 @@
 //! Which sets of a block a text names: by the words of their labels that tell them apart.
 
+use std::collections::BTreeSet;
+
 use fwdlab_evidence::surroundings::SourcedSet;
 use fwdlab_sentence::subject::folded;
 
@@ -11,9 +13,16 @@ pub(crate) fn label_of(set: &SourcedSet<'_>) -> Vec<String> {
     set.label.telling_words().into_iter().map(folded).chain(versions.map(str::to_owned)).collect()
 }
 
+/// `cxl4` names `cxl`, with one family.
+pub(crate) fn stem(word: &str) -> &str {
+    let stem = word.strip_suffix(['4', '6']).filter(|stem| stem.chars().all(char::is_alphabetic));
+    stem.filter(|stem| stem.len() > 1).unwrap_or(word)
+}
+
 /// The words of a text that tell sets apart, each with which sets have it.
 fn telling(spoken: &[String], labels: &[Vec<String>]) -> Vec<Vec<bool>> {
     let mut found = Vec::new();
+    let spoken: Vec<String> = spoken.iter().cloned().chain(codes(spoken, labels)).collect();
     for (index, word) in spoken.iter().enumerate() {
         let has: Vec<bool> = labels.iter().map(|label| label.contains(word)).collect();
         let tells = has.contains(&true) && has.contains(&false);
@@ -28,6 +37,37 @@ fn telling(spoken: &[String], labels: &[Vec<String>]) -> Vec<Vec<bool>> {
         }
     }
     found
+}
+
+/// "8 queues", "four cores": labels such as `q8` and `4c`.
+fn codes(spoken: &[String], labels: &[Vec<String>]) -> BTreeSet<String> {
+    const NUMBERS: [(&str, &str); 8] = [
+        ("one", "1"),
+        ("single", "1"),
+        ("two", "2"),
+        ("three", "3"),
+        ("four", "4"),
+        ("six", "6"),
+        ("eight", "8"),
+        ("sixteen", "16"),
+    ];
+    let is_said = |code: &&String| {
+        let is_digit = |c: char| c.is_ascii_digit();
+        let number = code.trim_matches(|c: char| !is_digit(c));
+        let letters = code.trim_matches(is_digit);
+        let is_code = !letters.is_empty()
+            && letters.len() < 4
+            && !number.is_empty()
+            && letters.len() + number.len() == code.len();
+        let is_it = |two: &[String]| {
+            let named = NUMBERS.iter().find(|(name, _)| *name == two[0]);
+            named.map_or(two[0].as_str(), |(_, digits)| digits) == number
+                && two[1].len() > letters.len() + 1
+                && two[1].starts_with(letters)
+        };
+        is_code && spoken.windows(2).any(is_it)
+    };
+    labels.iter().flatten().filter(is_said).cloned().collect()
 }
 
 /// "Without hyperthreading": the state that sets are named by which share the word behind it.
@@ -48,13 +88,18 @@ pub(crate) fn among<'a>(
     sets: &[&'a SourcedSet<'a>],
 ) -> Option<&'a SourcedSet<'a>> {
     let labels: Vec<Vec<String>> = sets.iter().map(|set| label_of(set)).collect();
-    let telling = telling(spoken, &labels);
-    let is_it = |at: &usize| !telling.is_empty() && telling.iter().all(|has| has[*at]);
-    let all: Vec<usize> = (0..sets.len()).filter(is_it).collect();
+    let all = with_all(spoken, &labels);
     let fewest = all.iter().map(|at| labels[*at].len()).min()?;
     let mut found = all.into_iter().filter(|at| labels[*at].len() == fewest).map(|at| sets[at]);
     let first = found.next()?;
     found.all(|other| other.row.values == first.row.values).then_some(first)
+}
+
+/// The labels that have all words of a text by which labels are told apart; none where it has no such word.
+pub(crate) fn with_all(spoken: &[String], labels: &[Vec<String>]) -> Vec<usize> {
+    let telling = telling(spoken, labels);
+    let is_it = |at: &usize| !telling.is_empty() && telling.iter().all(|has| has[*at]);
+    (0..labels.len()).filter(is_it).collect()
 }
 
 /// The indices of the sets whose labels hold most of the telling words of a text; none where it has

@@ -12,7 +12,7 @@ use fwdlab_sentence::clause::{Clause, quotes_earlier};
 use fwdlab_sentence::doubt::Doubt;
 use fwdlab_sentence::subject::is_of_others;
 
-use crate::held::{is_of_none, line_of, of_another_machine};
+use crate::held::{compares, is_against_another, is_of_none, line_of, of_another_machine};
 use crate::kinds::{Kind, kinds, spoken_of};
 
 /// A page as its sentences are held against it.
@@ -88,12 +88,29 @@ impl Known {
     /// A sentence is of the kinds of comparison whose words it has; of several it is that of the block that it stands
     /// by first.
     fn read(&self, around: &Surroundings<'_>, item: &Item, text: &str) -> Judged {
+        match self.judged(around, item, text) {
+            // "4.7 times as fast as this": nothing here says as what
+            Judged::Fails(_) | Judged::Doubtful(_) if is_against_another(text) => Judged::Open,
+            judged => judged,
+        }
+    }
+
+    fn judged(&self, around: &Surroundings<'_>, item: &Item, text: &str) -> Judged {
         if let [one] = self.kinds.as_slice() {
             return of_kind(&one.facts, around, item, text);
         }
         let meant = spoken_of(&self.kinds, text);
         if let [one] = meant.as_slice() {
-            return of_kind(&one.facts, around, item, text);
+            let judged = of_kind(&one.facts, around, item, text);
+            return match judged {
+                // "it is behind redirect": what stands above is held against what is named
+                Judged::Fails(_) | Judged::Doubtful(_)
+                    if compares(text) && !is_by(around, item, one) =>
+                {
+                    Judged::Open
+                }
+                judged => judged,
+            };
         }
         let block = around.block_of(item, &BTreeSet::new()).map(|spoken| spoken.block);
         let is_near = |kind: &&&Kind| block.is_some_and(|block| kind.blocks.contains(&block));
@@ -129,6 +146,12 @@ impl Known {
             && !is_of_none(around, item, clause)
             && !names_stranger(around, item, text)
     }
+}
+
+/// Whether an item stands below a block of a kind, or by none.
+fn is_by(around: &Surroundings<'_>, item: &Item, kind: &Kind) -> bool {
+    let block = around.block_of(item, &BTreeSet::new());
+    block.is_none_or(|spoken| kind.blocks.contains(&spoken.block))
 }
 
 /// A sentence beside a block that names none is of that block first, and below those of a machine of that

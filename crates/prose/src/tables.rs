@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::anywhere;
-use crate::named::among;
+use crate::named::{among, with_all};
 use crate::window::windows;
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
@@ -13,8 +13,9 @@ use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_results::units;
 use fwdlab_sentence::agreement::{Agreement, agreement};
 use fwdlab_sentence::clause::clauses;
+use fwdlab_sentence::label::Label;
 use fwdlab_sentence::quantity::{Rate, rates};
-use fwdlab_sentence::subject::spoken;
+use fwdlab_sentence::subject::{folded, spoken};
 
 /// Words of a heading whose column holds changes.
 const CHANGES: [&str; 11] = [
@@ -155,18 +156,17 @@ fn check_rate(
             words.iter().any(|(_, w)| fwdlab_netbenches::name::family_word(w) == Some(f))
         })
     });
+    if around.page.blocks.is_empty() && !is_load {
+        return check_series(around, (key, name, cell), line, findings);
+    }
     let meant = meant(around, &own);
     if is_load || !is_about_sets && meant.is_none() {
         return;
     }
-    let mut found = rates(cell);
-    if let Some(unit) = unit_of(&heading).filter(|_| found.is_empty()) {
-        found = rates(&format!("{} {unit}", cell.replace([',', ' '], "")));
-    }
-    let [mention] = found.as_slice() else { return };
-    let is_close = |value: f64| is_close(mention, value);
+    let Some(mention) = rate_of(name, cell) else { return };
+    let is_close = |value: f64| is_close(&mention, value);
     if let Some(set) = meant {
-        check_meant(set, mention, (key, name, cell), line, findings);
+        check_meant(set, &mention, (key, name, cell), line, findings);
         return;
     }
     let on_page =
@@ -190,6 +190,53 @@ fn check_rate(
             "take the number from the block",
         ),
     );
+}
+
+/// The one rate of a cell, of which the head of the column may give the unit.
+fn rate_of(name: &str, cell: &str) -> Option<Rate> {
+    let mut found = rates(cell);
+    let heading = name.to_lowercase();
+    if let Some(unit) = unit_of(&heading).filter(|_| found.is_empty()) {
+        found = rates(&format!("{} {unit}", cell.replace([',', ' '], "")));
+    }
+    found.pop().filter(|_| found.is_empty())
+}
+
+/// A rate of a page without blocks: of the series beside it that row and column name.
+fn check_series(
+    around: &Surroundings<'_>,
+    (key, name, cell): (&str, &str, &str),
+    line: usize,
+    findings: &mut AuditFindings,
+) {
+    let Some(mention) = rate_of(name, cell) else { return };
+    let said = spoken(&format!("{key} {name}"));
+    let family = said.iter().find_map(|word| family_word(word));
+    let is_of_family = |prefix: &String| {
+        family.is_none() || around.data.family(prefix).is_none_or(|own| Some(own) == family)
+    };
+    let all = around.data.all_values().iter();
+    let all: Vec<(&String, &Vec<f64>)> =
+        all.filter(|(prefix, values)| is_of_family(prefix) && !values.is_empty()).collect();
+    let label = |prefix: &str| Label::of(prefix).telling_words().into_iter().map(folded).collect();
+    let labels: Vec<Vec<String>> = all.iter().map(|(prefix, _)| label(prefix)).collect();
+    let meant = with_all(&said, &labels);
+    let has = |at: &usize| {
+        let values = all[*at].1;
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min) * (1.0 - FAR);
+        let high = values.iter().copied().fold(0.0, f64::max) * (1.0 + FAR);
+        (low..=high).contains(&mention.pps())
+    };
+    let Some(first) = meant.first().filter(|_| !meant.iter().any(has)) else { return };
+    let (prefix, values) = all[*first];
+    let median = units::rate(fwdlab_stats::median(values));
+    let text = Text::new(
+        format!("'{cell}' under '{name}' of '{key}'"),
+        format!("{prefix} has {median}"),
+        format!("write {median}"),
+    );
+    let severity = if meant.len() == 1 { Severity::Wrong } else { Severity::Check };
+    findings.add(Rule::ClaimRate, severity, line, text);
 }
 
 /// The unit in a heading: `inet4 (Kpps)`, `packets/s`.

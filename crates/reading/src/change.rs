@@ -415,7 +415,10 @@ fn named_each(piece: &Piece, many: usize) -> bool {
 
 /// "Only IPv4 gains": whether another does, too.
 fn rest(facts: &Facts, piece: &Piece, predicate: Predicate) -> Option<Truth> {
-    let place = piece.tokens.iter().position(|t| t.is_in("only alone solely exclusively"))?;
+    let place = piece
+        .tokens
+        .iter()
+        .position(|t| t.is_in("only alone solely exclusively limited confined restricted"))?;
     let is_single =
         |m: &&crate::mention::Mention| matches!(m.whom, Whom::Part(_) | Whom::Family(_));
     let near = piece.mentions.iter().filter(is_single).min_by_key(|m| {

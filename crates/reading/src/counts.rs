@@ -22,7 +22,9 @@ pub(crate) fn check(facts: &Facts, piece: &Piece) -> Vec<Truth> {
                 let is_it = known.iter().any(|value| (own.low - value).abs() < 0.5);
                 let shown: Vec<String> = known.iter().map(|value| format!("{value:.0}")).collect();
                 // "one run", "two of them" may be some
-                let is_few = own.low < 3.0;
+                let is_few = own.low < 3.0
+                    // "none of the 4 benches" are comparisons, wherever they stand
+                    || noun.starts_with("bench") && piece.quantity != Quantity::Plain;
                 Some(match is_it {
                     true => Truth::Holds,
                     false if is_few => Truth::Open,
@@ -42,7 +44,7 @@ fn known(facts: &Facts, piece: &Piece, noun: &str) -> Option<Vec<f64>> {
     if all.is_empty() {
         return None;
     }
-    if is(&["run", "bench", "iteration", "repetition", "measurement", "sample", "value"]) {
+    if is(&["run", "bench", "iteration", "repetition", "measurement", "sample", "value", "trial"]) {
         let is_total =
             piece.has("total altogether overall page went") || piece.has_turn(&["in", "all"]);
         let is_each = piece.has("each every per apiece");

@@ -151,6 +151,8 @@ fn of_phrase(tokens: &[Token], amounts: &[Amount], at: usize) -> Option<Option<(
         "hit" if starts(at + 1) || matches!(text(1), "the") => None,
         "hits" => None,
         "cost" | "price" | "overhead" if is_burden_moved(tokens, at) => None,
+        // "the most stable" is of runs
+        "stable" | "steady" if listed("most least more less", text(-1)) => None,
         "low" | "lag" | "speed" => None,
         _ => return None,
     })
@@ -214,7 +216,7 @@ fn of_list(tokens: &[Token], amounts: &[Amount], at: usize) -> Option<(Say, bool
     const BEYOND: &str = "outside beyond above exceeds exceed dwarfs larger bigger";
     /// "The same machine" says nothing of its rates.
     const THINGS: &str = "machine box hardware page diff patch kernel flows story picture frames settings for goes \
-    size amount drop gain loss number time way block revision";
+    size amount drop gain loss number time way block revision order sequence command options script";
     let text = |k: isize| text(tokens, at, k);
     let is_result = |own: &&Amount| !matches!(own.unit, Unit::Count(_));
     let is_after_result = || amounts.iter().filter(is_result).any(|own| own.end == at);

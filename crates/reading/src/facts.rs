@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use fwdlab_netbenches::name::NamedFamily;
+use fwdlab_sentence::subject::folded;
 
 /// Before what a label says that a set is without.
 pub(crate) const ABSENT: &str = "without-";
@@ -177,6 +178,15 @@ impl Facts {
     /// Its sets by their words.
     pub(crate) fn words(&self) -> &Words {
         self.words.get_or_init(|| Words::of(&self.cells))
+    }
+
+    /// Whether sets or parts are called by a word.
+    pub(crate) fn has_name(&self, word: &str) -> bool {
+        let word = folded(word);
+        let (words, is_of_part) = (self.words(), |part: &Part| part.names.contains(&word));
+        words.roles.contains_key(&word)
+            || words.shared.contains(&word)
+            || self.is_of_topics && self.parts.iter().any(is_of_part)
     }
 
     /// How many sets a block has at the most.

@@ -6,7 +6,7 @@ use fwdlab_netbenches::name::{NamedFamily, family_word};
 use fwdlab_sentence::subject::folded;
 use fwdlab_sentence::vocabulary::is_machine;
 
-use crate::facts::{ABSENT, Facts, Part};
+use crate::facts::{ABSENT, Cell, Facts, Part};
 use crate::token::{Token, listed};
 
 /// What is named.
@@ -105,7 +105,25 @@ pub(crate) fn mentions(facts: &Facts, tokens: &[Token]) -> Vec<Mention> {
         }
         is_it
     });
+    for mention in &mut found {
+        if let Whom::Roles(roles) = &mut mention.whom {
+            alone(facts, &tokens[mention.at], roles);
+        }
+    }
     found
+}
+
+/// "r357013" is that revision alone, where another set is the same with a patch.
+fn alone(facts: &Facts, own: &Token, roles: &mut BTreeSet<usize>) {
+    if roles.len() < 2 {
+        return;
+    }
+    let word = folded(&own.text);
+    let is_alone = |cell: &&Cell| roles.contains(&cell.role) && cell.names.iter().eq([&word]);
+    let alone: BTreeSet<usize> = facts.cells.iter().filter(is_alone).map(|c| c.role).collect();
+    if alone.len() == 1 {
+        *roles = alone;
+    }
 }
 
 /// "Except pf", "leaving pf aside", "apart from IPv6".
@@ -363,6 +381,20 @@ pub fn label_words(legend: &str) -> BTreeSet<String> {
             && (token.is_in("on") || !token.is_in(LIGHT))
     });
     let mut words: BTreeSet<String> = kept.map(|token| folded(&token.text)).collect();
+    // "hash-32k" is called 32k, and "drop.4c" drop and 4c
+    let parts = |word: &str| -> Vec<String> {
+        let parts = word.split(|c: char| !c.is_alphanumeric()).map(folded);
+        let is_dotted = word.contains('.')
+            && word.split('.').next().is_some_and(|own| own.ends_with(char::is_alphabetic));
+        let digits = |part: &str| part.strip_suffix(['k', 'm', 'g'])?.parse::<u64>().ok();
+        let is_sized = |part: &str| digits(part).is_some();
+        let is_kept = |part: &String| {
+            is_sized(part) || is_dotted && part.contains(|c: char| !c.is_ascii_digit())
+        };
+        parts.filter(is_kept).collect()
+    };
+    let more: Vec<String> = words.iter().flat_map(|word| parts(word)).collect();
+    words.extend(more);
     // "kernel without IPSEC" is not called IPSEC
     // nor is "no firewall" a firewall
     for two in all.windows(2).filter(|two| two[0].is_in("without w/o no") && two[1].is_word()) {
@@ -424,7 +456,8 @@ fn roles(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> 
     applied(tokens, at, widest).filter(is_told)
 }
 
-/// "Every firewall", "both packet filters": the sets of a block that are some.
+/// "Every firewall", "both packet filters": the sets of a block that are some; "without any firewall": those that are
+/// none.
 fn firewalls(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usize>> {
     const FIREWALLS: [&str; 5] = ["ipfw", "pf", "ipf", "nftable", "iptable"];
     const EACH: &str = "every each all both any either neither no two";
@@ -436,10 +469,15 @@ fn firewalls(facts: &Facts, tokens: &[Token], at: usize) -> Option<BTreeSet<usiz
     if !is_one || !is_each() {
         return None;
     }
+    let is_absent = (1..=4).filter_map(back).any(|token| token.is("without"))
+        || back(1).is_some_and(|token| token.is("no"))
+            && back(2).is_some_and(|token| token.is("with"));
     let roles = &facts.words().roles;
     let own: BTreeSet<usize> =
         FIREWALLS.iter().filter_map(|name| roles.get(*name)).flatten().copied().collect();
-    (!own.is_empty() && own.len() < facts.widest()).then_some(own)
+    let rest = || (0..facts.widest()).filter(|role| !own.contains(role)).collect();
+    (!own.is_empty() && own.len() < facts.widest())
+        .then(|| if is_absent { rest() } else { own.clone() })
 }
 
 /// "With the patch", "before": the sets of a page of two by what was done.
@@ -584,29 +622,34 @@ fn numbered_roles(
         false => format!("{}", crate::amount::number_word(&own.text)?),
     };
     let text = |k: usize| tokens.get(at + k).map_or("", |t| t.text.as_str());
-    let is_unit = matches!(
-        text(1),
-        "%" | "percent"
-            | "kpps"
-            | "mpps"
-            | "pps"
-            | "×"
-            | "times"
-            | "k"
-            | "m"
-            | "ns"
-            | "us"
-            | "runs"
-    );
+    // "32k entries"
+    if listed("k m g", text(1)) && text(2) != "pps" {
+        return named_roles(facts, &format!("{value}{}", text(1)));
+    }
+    let is_unit = listed("% percent kpps mpps pps × times k m ns us runs", text(1));
     let is_decimal = value.contains('.');
     let is_of_noun = (1..=2).any(|k| is_shared(text(k)))
         || at > 0 && tokens[at - 1].is_word() && is_shared(&tokens[at - 1].text)
         || matches!(text(1), "to" | "than" | "" | "." | "and" | "over" | ",")
             && tokens.iter().any(|t| is_shared(&t.text));
     let is_headed = text(1) == "-" || text(1) == "head";
-    (!is_unit && (is_decimal || is_of_noun || is_headed))
+    let own = (!is_unit && (is_decimal || is_of_noun || is_headed))
         .then(|| named_roles(facts, &value))
-        .flatten()
+        .flatten();
+    own.or_else(|| {
+        // "8 queues", "1 to 8 queues" of a set called q8, or 8q
+        let is_between = |word: &&str| !listed("to and or , the rx tx", word) && !is_numeral(word);
+        let noun = (1..=4).map(text).find(is_between).filter(|noun| noun.len() > 2 && !is_unit)?;
+        let begins = (1..=3).filter_map(|end| noun.get(..end));
+        let named = |code: String| named_roles(facts, &code);
+        begins.into_iter().find_map(|begin| {
+            named(format!("{begin}{value}")).or_else(|| named(format!("{value}{begin}")))
+        })
+    })
+}
+
+fn is_numeral(word: &str) -> bool {
+    word.parse::<f64>().is_ok() || crate::amount::number_word(word).is_some()
 }
 
 /// The sets that a word of their labels names.

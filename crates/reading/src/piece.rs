@@ -67,12 +67,16 @@ fn piece(facts: &Facts, own: Vec<Token>, before: Option<&Piece>) -> Piece {
         let is_name = |m: &Mention| {
             matches!(m.whom, Whom::Roles(_)) && (amount.first..amount.end).contains(&m.at)
         };
-        !(matches!(amount.unit, Unit::Count(_)) && mentions.iter().any(is_name))
+        // "32k" may be one: a rate has a unit
+        let is_bare = matches!(amount.unit, Unit::Count(_)) || own[amount.end - 1].is_in("k m g");
+        !(is_bare && mentions.iter().any(is_name))
     });
     if let Some(before) = before {
         share_unit(&mut amounts, before);
     }
+    // "xdp-drop" drops nothing
     let mut cues = cues(&own, &amounts);
+    cues.retain(|cue| own[cue.at].is_number() || !facts.has_name(&own[cue.at].text));
     if let Some(before) = before {
         resolve_others(facts, &mut mentions, before);
     }
@@ -151,10 +155,7 @@ fn share_unit(amounts: &mut [Amount], before: &Piece) {
     {
         let ratio = own.low * scale / last.low;
         if (0.2..5.0).contains(&ratio) {
-            own.low *= scale;
-            own.high *= scale;
-            own.step *= scale;
-            own.unit = Unit::Rate;
+            own.rescale(scale, Unit::Rate);
         }
     }
 }

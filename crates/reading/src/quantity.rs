@@ -112,6 +112,9 @@ fn said(own: &[Token], mentions: &[Mention], at: usize) -> Option<Quantity> {
         "only" | "alone" | "solely" | "exclusively" if !denied => {
             return is_near_one(own, mentions, at).then_some(Quantity::Only);
         }
+        "limited" | "confined" | "restricted" if text(at + 1) == "to" && !denied => {
+            return is_limit(own, mentions, at + 2).then_some(Quantity::Only);
+        }
         "all" | "every" | "each" | "any" if !denied && is_before_sets(at) => Quantity::All,
         "everything" | "everywhere" | "always" | "throughout" if !denied => Quantity::All,
         "across" if text(at + 1) == "the" && text(at + 2) == "board" => Quantity::All,
@@ -138,6 +141,12 @@ fn none_of(words: [&str; 3], is_before_sets: bool) -> Option<Quantity> {
         ["not", "a", "single"] => is_before_sets.then_some(Quantity::None),
         _ => None,
     }
+}
+
+/// Whether what something is limited to is named, and is no number.
+fn is_limit(own: &[Token], mentions: &[Mention], at: usize) -> bool {
+    let is_named = |m: &Mention| (at..at + 3).contains(&m.at);
+    own.get(at).is_some_and(|token| !token.is_number()) && mentions.iter().any(is_named)
 }
 
 /// Whether "only" stands by what is named.

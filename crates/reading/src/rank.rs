@@ -533,6 +533,10 @@ pub(crate) fn gap(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option
     let behind = &piece.tokens[place..];
     let is_wider = behind.iter().any(|t| t.is_in(WIDER));
     let is_narrower = behind.iter().any(|t| t.is_in(NARROWER));
+    // of many settings it is said with which it is widest
+    if facts.widest() > 2 {
+        return None;
+    }
     let mut is = Vec::new();
     let parts = (0..facts.parts.len())
         .filter(|p| piece.scope.parts.as_ref().is_none_or(|own| own.contains(p)));

@@ -54,8 +54,8 @@ fn is_of_several(piece: &Piece) -> bool {
 
 /// Whether some words stand before runs: "all five runs", "the best run".
 fn is_of_runs(piece: &Piece, words: &str) -> bool {
-    const RUNS: &str =
-        "run runs bench benches sample samples measurement measurements iteration iterations";
+    const RUNS: &str = "run runs bench benches sample samples measurement measurements iteration iterations \
+        trial trials";
     (0..piece.tokens.len()).any(|at| {
         let behind = &piece.tokens[at + 1..(at + 5).min(piece.tokens.len())];
         piece.tokens[at].is_in(words) && behind.iter().any(|token| token.is_in(RUNS))

@@ -7,7 +7,6 @@ use crate::cue::is_negated;
 use crate::facts::{Cell, Change, Facts};
 use crate::piece::Piece;
 use crate::quantity::Quantity;
-use crate::rank;
 use crate::role::{Role, role_of, sign_of};
 use crate::scope::Scope;
 use crate::softness::Soft;
@@ -51,6 +50,10 @@ fn against_noise(facts: &Facts, piece: &Piece) -> Option<Truth> {
     Some(judge(piece.quantity, false, &is, || shown(facts, &changes)))
 }
 
+fn range(cell: &Cell) -> String {
+    format!("'{}' from {:.0} to {:.0}", cell.legend, cell.min(), cell.max())
+}
+
 /// "The two sets do not overlap", "ranges are disjoint".
 fn overlap(facts: &Facts, piece: &Piece) -> Option<Truth> {
     const JOINT: &str = "overlap overlaps overlapping overlapped intermingle intermingled interleave interleaved \
@@ -75,15 +78,7 @@ fn overlap(facts: &Facts, piece: &Piece) -> Option<Truth> {
     Some(judge(quantity, false, &is, || {
         let own = changes.iter().take(4).map(|change| {
             let (a, b) = (&facts.cells[change.base], &facts.cells[change.variant]);
-            format!(
-                "'{}' from {:.0} to {:.0}, '{}' from {:.0} to {:.0}",
-                a.legend,
-                a.min(),
-                a.max(),
-                b.legend,
-                b.min(),
-                b.max()
-            )
+            format!("{}, {}", range(a), range(b))
         });
         own.collect::<Vec<_>>().join("; ")
     }))
@@ -183,7 +178,7 @@ fn are_ends(piece: &Piece, percents: &[usize], change: &Change) -> bool {
 fn is_of_runs(piece: &Piece) -> bool {
     piece.has(
         "run runs sample samples measurement measurements value values bench benches one \
-    iteration iterations result",
+    iteration iterations result trial trials",
     )
 }
 
@@ -287,7 +282,7 @@ fn extremes(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth
 
 /// "In its worst run it costs 12 %", "in its best one it is even faster": one end of a set beside what the base has.
 fn one_end(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth> {
-    const RUN: &str = "run sample measurement bench one iteration case";
+    const RUN: &str = "run sample measurement bench one iteration case trial";
     let is_end = |at: &usize| {
         let behind = &piece.tokens[at + 1..(at + 4).min(piece.tokens.len())];
         (piece.tokens[*at].is_in(LOW) || piece.tokens[*at].is_in(HIGH))
@@ -362,14 +357,7 @@ fn every_loss(facts: &Facts, piece: &Piece, at: usize, read: &mut Vec<usize>) ->
     Some(judge(Quantity::Plain, false, &is, || {
         let own = changes.iter().take(4).map(|change| {
             let (base, variant) = (&facts.cells[change.base], &facts.cells[change.variant]);
-            format!(
-                "'{}' from {:.0} to {:.0}, '{}' has {:.0}",
-                variant.legend,
-                variant.min(),
-                variant.max(),
-                base.legend,
-                base.median()
-            )
+            format!("{}, '{}' has {:.0}", range(variant), base.legend, base.median())
         });
         own.collect::<Vec<_>>().join("; ")
     }))
@@ -377,7 +365,9 @@ fn every_loss(facts: &Facts, piece: &Piece, at: usize, read: &mut Vec<usize>) ->
 
 /// "All five patched runs lie above 6.4 Mpps", "not a single run came in below 5 Mpps".
 fn every_run(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Truth> {
-    if !piece.has("run runs sample samples measurement measurements value values bench benches") {
+    if !piece.has(
+        "run runs sample samples measurement measurements value values bench benches trial trials",
+    ) {
         return None;
     }
     let is_none = piece.has("no none never")
@@ -412,11 +402,7 @@ fn every_run(facts: &Facts, piece: &Piece, read: &mut Vec<usize>) -> Option<Trut
         .collect();
     let cells = piece.scope.cells(facts);
     Some(judge(Quantity::All, true, &is, || {
-        let own = cells
-            .iter()
-            .take(4)
-            .map(|c| format!("'{}' from {:.0} to {:.0}", c.legend, c.min(), c.max()));
-        own.collect::<Vec<_>>().join("; ")
+        cells.iter().take(4).map(|cell| range(cell)).collect::<Vec<_>>().join("; ")
     }))
 }
 
@@ -456,7 +442,6 @@ fn spreads(facts: &Facts, piece: &Piece) -> Option<Truth> {
             if ratio < 0.05 { Is::Open } else { Is::from((grown == more) != is_denied) }
         })
         .collect();
-    let _ = rank::check;
     Some(judge(piece.quantity, false, &is, || {
         let cells: Vec<&Cell> =
             changes.iter().flat_map(|c| [&facts.cells[c.base], &facts.cells[c.variant]]).collect();

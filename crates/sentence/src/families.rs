@@ -257,6 +257,8 @@ pub enum Gap {
     Moves(Sign),
     /// It is so many times as wide.
     Times(f64),
+    /// It is the widest, or the narrowest, where the clause says.
+    Most(Sign),
     /// Something else.
     Other,
 }
@@ -281,6 +283,8 @@ impl Gap {
         if !is_between || !apart().any(is_family) || !clause.percents.is_empty() {
             return None;
         }
+        const WIDEST: [&str; 5] = ["widest", "largest", "biggest", "greatest", "highest"];
+        const NARROWEST: [&str; 5] = ["narrowest", "smallest", "lowest", "least", "tightest"];
         let has = |list: &[&str]| {
             words.iter().any(|word| list.iter().any(|begin| word.starts_with(begin)))
         };
@@ -290,6 +294,8 @@ impl Gap {
             (Some((factor, _)), _) if !is_denied => Self::Times(*factor),
             (_, Stance::NoChange(_)) => Self::Same,
             _ if is_denied => Self::Other,
+            _ if has(&WIDEST) => Self::Most(Sign::Up),
+            _ if has(&NARROWEST) => Self::Most(Sign::Down),
             (_, Stance::Change(sign, _)) => Self::Moves(*sign),
             _ if has(&WIDER) => Self::Moves(Sign::Up),
             _ if has(&NARROWER) => Self::Moves(Sign::Down),
@@ -346,6 +352,8 @@ mod tests {
         assert_eq!(between("widens"), Some(Gap::Moves(Sign::Up)));
         assert_eq!(between("narrows"), Some(Gap::Moves(Sign::Down)));
         assert_eq!(between("is not smaller"), Some(Gap::Other));
+        assert_eq!(between("is the smallest"), Some(Gap::Most(Sign::Down)));
+        assert_eq!(between("is not the widest"), Some(Gap::Other));
         assert_eq!(
             of("the difference between the IPv4 and IPv6 rates shrinks"),
             Some(Gap::Moves(Sign::Down))

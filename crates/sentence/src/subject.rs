@@ -95,6 +95,7 @@ pub fn is_of_others(sentence: &str) -> bool {
     let at = |k: usize| own.get(k).map_or("", |(_, w)| w.as_str());
     (0..own.len()).any(|k| match (at(k), at(k + 1)) {
         ("other" | "another", _) => k == 0 || at(k - 1) == "on",
+        ("previous" | "next" | "first" | "last", "section" | "chapter") => true,
         ("tested" | "measured" | "benched" | "seen", "before" | "earlier") => true,
         ("not", "in" | "for" | "on") if matches!(at(k + 2), "all" | "both" | "every") => true,
         ("one", "family" | "protocol") | ("not", "always" | "all" | "both" | "every") => true,

@@ -48,6 +48,14 @@ impl Amount {
         self.low != self.high
     }
 
+    /// So many times as much, of another unit.
+    pub(crate) fn rescale(&mut self, scale: f64, unit: Unit) {
+        self.low *= scale;
+        self.high *= scale;
+        self.step *= scale;
+        self.unit = unit;
+    }
+
     pub(crate) fn middle(&self) -> f64 {
         (self.low + self.high) / 2.0
     }

@@ -32,11 +32,7 @@ pub(super) fn share_units(found: &mut [Amount], tokens: &[Token]) {
                 _ => 1.0,
             };
             let unit = next.unit.clone();
-            let own = &mut found[at];
-            own.low *= scale;
-            own.high *= scale;
-            own.step *= scale;
-            own.unit = unit;
+            found[at].rescale(scale, unit);
         }
     }
     // "4.1 Mpps with the patch against 3.4 without it"
@@ -53,11 +49,7 @@ pub(super) fn share_units(found: &mut [Amount], tokens: &[Token]) {
             let before = &found[at - 1];
             let written = tokens[before.first].text.trim_start_matches(['+', '-']).parse::<f64>();
             let scale = written.map_or(1e-9, |written| before.low / written);
-            let own = &mut found[at];
-            own.low *= scale;
-            own.high *= scale;
-            own.step *= scale;
-            own.unit = Unit::Time;
+            found[at].rescale(scale, Unit::Time);
             continue;
         }
         if !(is_held && is_bare && found[at - 1].unit == Unit::Rate) {
@@ -65,12 +57,7 @@ pub(super) fn share_units(found: &mut [Amount], tokens: &[Token]) {
         }
         let before = &found[at - 1];
         let scale = tokens[before.first..before.end].iter().find_map(|t| unit_scale(&t.text));
-        let scale = scale.unwrap_or(1.0);
-        let own = &mut found[at];
-        own.low *= scale;
-        own.high *= scale;
-        own.step *= scale;
-        own.unit = Unit::Rate;
+        found[at].rescale(scale.unwrap_or(1.0), Unit::Rate);
     }
 }
 

@@ -93,6 +93,7 @@ pub(super) fn is_counted(word: &str) -> bool {
         "sample",
         "value",
         "iteration",
+        "trial",
         "repetition",
         "set",
         "series",
