@@ -223,8 +223,9 @@ fn open_all(
         let opened = testbed.namespace(role)?.run(|| socket.open(&interface, pool.clone()));
         let failed = TopologyError::kernel(format!("enter namespace {role}"));
         let mut opened: Box<dyn Port> = opened.map_err(failed)??;
-        // At its first look it takes the frames that it receives into. Taken later, they would be missing where
-        // frames are lost: a lane takes others from the pool only beyond what is there when it is made.
+        // At its first look it takes the frames that it receives into. Taken later, they would be missing: nothing
+        // would be received until as many had been sent, and of lost frames none be used again, as a lane takes
+        // others from the pool only beyond what is there when it is made.
         opened.receive(&mut Batch::new());
         Ok::<_, LinuxError>(opened)
     };
