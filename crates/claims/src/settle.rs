@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use fwdlab_stats::steady;
 
 use crate::comparable::{self, FEWEST};
-use fwdlab_results::{Interval, LimitedBy, Measured, Status, Steady, Trial, TrialEnvironment, Way};
+use fwdlab_results::{
+    Benchmark, Interval, LimitedBy, Measured, Status, Steady, Trial, TrialEnvironment, Way,
+};
 
 /// A device that had nothing to do for more than this share of a trial was waiting for frames.
 /// Below it, the rate that was lost by waiting is smaller than the usual margin of 1 %.
@@ -29,9 +31,22 @@ pub fn settle(trial: &mut Trial, measured: Measured, set: &BTreeMap<String, Stri
     trial.steady = steady;
     trial.limited_by = limited_by(&measured, trial.rate_pps, trial.offered_pps_asked);
     trial.measured = measured;
+    let own = warning_of_search(&trial.measured);
+    let of_figure = trial.measured.benchmark.as_ref().and_then(Benchmark::warning);
+    trial.measured.warnings.extend(own.into_iter().chain(of_figure));
     comparable::narrow(trial);
     trial.reason = fault(&trial.measured, trial.rate_pps, set);
     trial.status = if trial.reason.is_some() { Status::Failed } else { Status::Ok };
+}
+
+/// The largest load that a search tries is above all that the device forwarded before: it cannot bear it.
+fn warning_of_search(measured: &Measured) -> Option<String> {
+    let bore_all = measured.search.as_ref().is_some_and(|found| found.lower_pps >= found.upper_pps);
+    bore_all.then(|| {
+        "the device bore the largest load tried: the state of the machine changed, or it lets more through for a \
+         short time than for long (make duration longer)"
+            .to_owned()
+    })
 }
 
 /// The trial's rate and the window that it is taken from. Intervals in which the processor was slow

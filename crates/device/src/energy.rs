@@ -90,7 +90,8 @@ impl Powercap {
     /// Begins to count; `None` where the machine does not tell.
     pub fn meter(&self) -> Option<Meter> {
         let packages = self.packages().ok()?;
-        Some(Meter { packages, used_uj: Some(0), read_at: Instant::now() })
+        let begun = packages.clone();
+        Some(Meter { begun, packages, used_uj: Some(0), read_at: Instant::now() })
     }
 
     /// How many packages there are.
@@ -175,6 +176,8 @@ fn number(path: &Path) -> Result<u64, NoEnergy> {
 /// Counts what all packages use.
 #[derive(Debug)]
 pub struct Meter {
+    /// As they were read first.
+    begun: Vec<Package>,
     /// As they were read last.
     packages: Vec<Package>,
     /// `None` once a counter could not be followed.
@@ -191,11 +194,13 @@ impl Meter {
         }
     }
 
-    /// Joules used since the beginning; `None` when a counter could not be read any more, or ran
-    /// backwards without a known end.
+    /// Joules used since the beginning; `None` when a counter could not be read any more, ran
+    /// backwards without a known end, or stood still: no package uses nothing.
     pub fn joules(mut self) -> Option<f64> {
         self.read();
-        self.used_uj.map(|used| used as f64 / 1e6)
+        let mut pairs = self.packages.iter().zip(&self.begun);
+        let stands = pairs.any(|(now, begun)| now.energy_uj == begun.energy_uj);
+        self.used_uj.filter(|_| !stands).map(|used| used as f64 / 1e6)
     }
 
     fn read(&mut self) {
@@ -275,6 +280,8 @@ mod tests {
         let meter = powercap.meter().unwrap();
         put(dir, "intel-rapl:0", "energy_uj", "10\n");
         assert_eq!(meter.joules(), None);
+        // One that stands still, as some virtual machines have it: 0 J were said of it.
+        assert_eq!(powercap.meter().unwrap().joules(), None);
         let meter = powercap.meter().unwrap();
         fs::remove_dir_all(dir.join("intel-rapl:0")).unwrap();
         assert_eq!(meter.joules(), None);
@@ -304,7 +311,9 @@ mod tests {
         );
     }
 
-    /// The superuser reads whatever its mode, so that this asks as somebody else.
+    const UNREADABLE: &str = "a_counter_that_others_may_not_read_is_named_with_its_right";
+
+    /// The superuser reads whatever its mode: as root this runs once more as a user of its own.
     #[test]
     fn a_counter_that_others_may_not_read_is_named_with_its_right() {
         use std::os::unix::fs::PermissionsExt;
@@ -314,7 +323,7 @@ mod tests {
         let file = dir.join("intel-rapl:0/energy_uj");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
         if fs::read(&file).is_ok() {
-            eprintln!("SKIPPED a_counter_that_others_may_not_read: run it as a user, not as root");
+            as_nobody(UNREADABLE);
             return;
         }
         let Err(NoEnergy::Refused { path, is_right, .. }) = Powercap::at(dir).count() else {
@@ -323,5 +332,35 @@ mod tests {
         assert!(path == file && is_right);
         let (_, fact) = Powercap::at(dir).fact().unwrap();
         assert!(fact.contains("no joules are given; run as root, or chmod a+r"), "{fact}");
+    }
+
+    /// Runs one test of this program again, as a user without rights, and demands that it ran and held.
+    fn as_nobody(test: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        use std::os::unix::process::CommandExt;
+        const NOBODY: u32 = 65_534;
+        const AGAIN: &str = "FWDLAB_TEST_AS_NOBODY";
+        assert!(std::env::var_os(AGAIN).is_none(), "this user reads files of mode 0, too");
+        // The program may lie where that user cannot look, and the test needs a place to write.
+        let place = tempfile::tempdir().unwrap();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let program = place.path().join("tests");
+        fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        let name = format!("{}::{test}", module_path!().split_once("::").unwrap().1);
+        let ran = std::process::Command::new(&program)
+            .args(["--exact", &name, "--nocapture"])
+            .env(AGAIN, "1")
+            .env("TMPDIR", place.path())
+            .current_dir(place.path())
+            .uid(NOBODY)
+            .gid(NOBODY)
+            .output();
+        let output = match ran {
+            Ok(output) => output,
+            Err(error) => return eprintln!("SKIPPED {test}: not as another user: {error}"),
+        };
+        let said = String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
     }
 }

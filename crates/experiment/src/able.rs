@@ -44,6 +44,17 @@ impl Wanted<'_> {
                 remedy: "remove latency",
                 key: key.clone(),
             });
+            let has_none = self.placed.iter().all(|(own, _)| own.measure.is_benchmark());
+            if has_none && !self.placed.is_empty() {
+                all.push(Demand {
+                    what: "measure latency beside figures of another kind alone: no frame of theirs is timed"
+                        .to_owned(),
+                    is_met: Box::new(|can| can.ignores_latency),
+                    measure: None,
+                    remedy: "add \"throughput\" to measure, or remove latency",
+                    key: key.clone(),
+                });
+            }
             let is_searched =
                 |measure: Measure| measure.loss_ratio().is_some() || measure.is_benchmark();
             if self.placed.iter().any(|(own, _)| !is_searched(own.measure)) {
@@ -315,6 +326,11 @@ mod tests {
         }
         let problems = said("measure = \"soak\"", INET);
         assert!(problems.contains("cannot measure soak: nothing soaks it; wanted"), "{problems}");
+        let problems = said("measure = \"soak\"\nlatency = true", INET);
+        assert!(
+            problems.contains("x.toml:5:11: latency: ") && problems.contains("is timed"),
+            "{problems}"
+        );
         assert_eq!(said("blocks_per_process = 0", INET), "nothing", "one process is what it has");
         assert_eq!(said("profile = false\nlatency = false", INET), "nothing");
     }

@@ -11,6 +11,9 @@ use super::{Churn, ChurnSource, Endpoint, Load, Traffic, Variant};
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::number;
 
+/// What follows the name of a traffic with several measures counts, too, in the journal.
+const LONGEST_NAME: usize = 64;
+
 /// The baseline must be a variant.
 pub(super) fn baseline(
     baseline: Option<&Found<&str>>,
@@ -127,6 +130,27 @@ pub(super) fn distinct_ids(
                     complaints.add(at, field, complaint);
                 }
             }
+        }
+    }
+}
+
+/// A traffic is named after the measure and the rate of changes with which it runs, and the journal has room for
+/// names as long as those of the file.
+pub(super) fn joined_names(placed: &[(Traffic, TrafficPlace)], complaints: &mut Complaints<'_>) {
+    let mut said = HashSet::new();
+    for (traffic, place) in placed {
+        let beyond = traffic.name.chars().count().saturating_sub(LONGEST_NAME);
+        let (at, field) = place.key_or_ends("name");
+        if beyond > 0 && said.insert(at.start) {
+            let complaint = Complaint::new(
+                format!(
+                    "with its measure, and its rate of changes, this traffic is called {:?}",
+                    traffic.name
+                ),
+                format!("at most {LONGEST_NAME} characters of all of that"),
+                format!("shorten name by {beyond} or more"),
+            );
+            complaints.add(at, field, complaint);
         }
     }
 }

@@ -167,7 +167,8 @@ fn read_loads(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Opt
             return None;
         };
         let least = TOP / MOST_LOADS as f64;
-        let step = percent(text).filter(|step| (least..=TOP).contains(step));
+        // One load is no curve.
+        let step = percent(text).filter(|step| (least..=TOP / 2.0).contains(step));
         let result =
             step.ok_or_else(|| wrong(format!("{text:?} is no step from one load to the next")));
         return complaints.keep(&at, &field, result).map(Benchmarks::steps);
@@ -291,6 +292,22 @@ mod tests {
         assert_eq!(experiment.benchmarks.soak, Duration::from_secs(8 * 3600));
     }
 
+    /// A campaign ran, and its journal could not be read: "is no name; restore the file".
+    #[test]
+    fn a_name_has_room_for_its_measure() {
+        let named = |length: usize| {
+            let long = format!("name = \"{}\"", "x".repeat(length));
+            let text =
+                text("measure = [\"ndr\", \"back-to-back\"]", "").replace("name = \"inet\"", &long);
+            Experiment::parse(Path::new("lab/rfc.toml"), &text, &[&Anything])
+        };
+        assert!(named(64 - "-back-to-back".len()).is_ok());
+        let said = named(55).unwrap_err().to_string();
+        assert!(said.contains("rfc.toml:9:8: traffic[1].name: "), "{said}");
+        assert!(said.contains("shorten name by 4 or more"), "{said}");
+        assert_eq!(said.lines().filter(|line| line.contains("rfc.toml")).count(), 1, "{said}");
+    }
+
     #[test]
     fn a_curve_has_steps_of_five_per_cent_or_those_given() {
         let loads = Benchmarks::default().loads;
@@ -314,6 +331,7 @@ mod tests {
             ("", "[benchmarks]\nsoak = \"1s\"", "no measure of this experiment asks for it"),
             (curve, "[benchmarks]\nloads = \"0.1%\"", "is no step"),
             (curve, "[benchmarks]\nloads = [\"50%\"]", "1 load is no curve"),
+            (curve, "[benchmarks]\nloads = \"100%\"", "is no step"),
             (curve, "[benchmarks]\noverload = 110", "write it as \"110%\""),
             (curve, "[benchmarks]\nsoak = \"10\"", "ms, s, m or h"),
             (curve, "[benchmarks]\nloads = [\"50%\", \"50%\"]", "stands twice"),

@@ -165,7 +165,8 @@ fn read_traffic(
     let direction = section.value("direction");
     let ports = mesh::read(section, complaints);
     let kind = kind::read(section, complaints);
-    let others = ["capture", "source", "frame", "kind", "load", "order", "direction", "ports"];
+    let others =
+        ["name", "capture", "source", "frame", "kind", "load", "order", "direction", "ports"];
     let others = others.into_iter().filter_map(|key| section.place(key)).collect();
     let (sources, destinations) = (sources?, destinations?);
     let pairs = paired(&sources, &destinations);

@@ -349,6 +349,7 @@ fn read_experiment(
         ["measure", "latency", "profile", "churn"].map(|key| top.place(key));
     let placed = churn::join(placed, churn.as_ref().map(|found| &found.value));
     let placed = measures::join(placed, asked);
+    check::joined_names(&placed, complaints);
     let mut tables = DeviceTables { own, variants: sections, traffics: &placed };
     device.check(&mut tables, complaints);
     if let Some(own) = tables.own {

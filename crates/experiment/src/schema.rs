@@ -27,6 +27,9 @@ pub struct Abilities {
     pub measures_latency: bool,
     /// Of frames at a rate that was searched for alone.
     pub needs_search_for_latency: bool,
+    /// Takes the switch where no measure has a load whose frames could be timed. No device does; files of
+    /// campaigns that have run may have it.
+    pub ignores_latency: bool,
     /// Sends IPv4 and IPv6 in one traffic.
     pub mixes_families: bool,
     /// Sends frames of several lengths in one traffic.
@@ -59,6 +62,7 @@ impl Abilities {
         benchmarks: &Measure::ALL,
         measures_latency: true,
         needs_search_for_latency: false,
+        ignores_latency: true,
         mixes_families: true,
         mixes_lengths: true,
         replays_captures: true,
@@ -78,6 +82,7 @@ impl Abilities {
         benchmarks: &[],
         measures_latency: false,
         needs_search_for_latency: false,
+        ignores_latency: false,
         mixes_families: false,
         mixes_lengths: false,
         replays_captures: false,

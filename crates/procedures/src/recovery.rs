@@ -6,8 +6,6 @@ use fwdlab_traffic::{Load, LoadChange};
 
 use crate::offer::{Offers, Order};
 
-/// Loss has ended when none follows for so long, in ns: what comes later is another loss.
-const QUIET_NS: u64 = 20_000_000;
 /// Losses are dated as closely as this, in ns.
 const DATED_NS: u64 = 1_000_000;
 
@@ -57,7 +55,7 @@ fn around(losses: &[Loss], at_ns: u64) -> (u64, Vec<Loss>) {
 fn ended(losses: &[Loss], since_ns: u64) -> u64 {
     let mut end = since_ns;
     for loss in losses {
-        if loss.at_ns > end + QUIET_NS {
+        if loss.at_ns > end + Recovery::QUIET_NS {
             break;
         }
         end = end.max(loss.at_ns + loss.ns);

@@ -127,7 +127,8 @@ pub(crate) fn received_pps(most: &Offered) -> Result<f64, Unfound> {
     let what = match most.received_in_time {
         0 if most.received > 0 => {
             "no frame came back before the load ended, and some came afterwards: the device had no \
-             processor meanwhile; leave the machine alone, or make the trial longer"
+             processor meanwhile, or takes longer for its first frames than the load lasted; leave the machine \
+             alone, or make duration longer"
         }
         0 => "no frame came back: check the routes",
         frames => return Ok(frames as f64 * 1e9 / most.duration_ns.max(1) as f64),

@@ -70,6 +70,40 @@ impl Benchmark {
     }
 }
 
+impl Benchmark {
+    /// What is to be known of a figure that says less than it seems to: the end of what was looked at was
+    /// reached before what was looked for.
+    pub fn warning(&self) -> Option<String> {
+        match self {
+            Self::BackToBack(own) if 2 * own.unbounded() > own.found.len() => Some(format!(
+                "no burst was too long: {} frames are the most that can be sent at once, and the device's longest \
+                 burst is at least that",
+                own.most
+            )),
+            Self::Recovery(own) if !own.has_ended() => Some(format!(
+                "loss had not ended {:.0} ms after the overload, when nobody looked any longer: the time of the \
+                 recovery is at least that; make duration longer, or relief less",
+                own.overload_ms
+            )),
+            Self::Soak(own) if 2.0 * own.lossy_s() > own.seconds => Some(format!(
+                "frames were lost during {:.0} % of the soak: this load is none that the device bears for long",
+                (100.0 * own.lossy_s() / own.seconds).min(100.0)
+            )),
+            Self::Insertion(own) | Self::Lookup(own) if own.is_tracked() => {
+                own.missing().map(|known| {
+                    format!(
+                        "after a round the table held {known} of {} sessions: the others were not tracked, were \
+                         dropped, or had been forgotten, so that their later frames began sessions anew; look at \
+                         the rules and at the timeouts of tracking, which have to be longer than a round",
+                        own.sessions
+                    )
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Loss against offered load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LossCurve {
@@ -120,10 +154,11 @@ pub struct Burst {
 }
 
 impl BackToBack {
-    /// The median of the searches, in frames.
+    /// The median of the searches, in frames. A search in which not even one frame came through counts as one
+    /// frame: a ratio has to be of something, and left out it would make the others' bursts the device's.
     pub fn frames(&self) -> Option<f64> {
-        let frames = self.found.iter().map(|burst| burst.frames as f64);
-        median(&frames.filter(|n| *n > 0.0).collect::<Vec<_>>())
+        let frames = self.found.iter().map(|burst| burst.frames.max(1) as f64);
+        median(&frames.collect::<Vec<_>>())
     }
 
     /// Frames that the device holds back, by the correction of RFC 9004: it forwards
@@ -170,6 +205,15 @@ pub struct Recovery {
 impl Recovery {
     /// The shortest time that counts, in ns: as long as the tester is busy with a batch of frames.
     pub const RESOLUTION_NS: u64 = 10_000;
+
+    /// Loss has ended when none follows for so long, in ns: what comes later is another loss.
+    pub const QUIET_NS: u64 = 20_000_000;
+
+    /// Whether there was a time without loss before the end of what was looked at, which lasts as long as the
+    /// overload did.
+    pub fn has_ended(&self) -> bool {
+        self.ended_ns == 0 || self.ended_ns + Self::QUIET_NS <= (self.overload_ms * 1e6) as u64
+    }
 }
 
 /// A reset under load.
@@ -215,9 +259,19 @@ pub struct Loss {
 }
 
 impl Soak {
-    /// Mean time from one loss to the next, in s; the whole time when there was none.
+    /// The shortest time without loss that can be seen, in s: what is nearer is one loss.
+    const RESOLUTION_S: f64 = 0.001;
+
+    /// Mean time without loss between losses, in s; the whole time when there was none. The time in which
+    /// frames were lost is no part of it: one loss without an end is not one loss in the middle.
     fn mean_s_without_loss(&self) -> f64 {
-        self.seconds / (self.losses.len() + 1) as f64
+        let without = (self.seconds - self.lossy_s()).max(0.0);
+        (without / (self.losses.len() + 1) as f64).max(Self::RESOLUTION_S)
+    }
+
+    /// The time in which frames were lost, in s.
+    fn lossy_s(&self) -> f64 {
+        self.losses.iter().map(|loss| loss.ns as f64 / 1e9).sum()
     }
 }
 
@@ -262,6 +316,58 @@ mod tests {
         assert_eq!(soak.mean_s_without_loss(), 60.0);
         soak.losses = vec![Loss::default(); 2];
         assert_eq!(soak.mean_s_without_loss(), 20.0);
+    }
+
+    /// Half of the time was said of a device that lost frames from beginning to end, as of one that lost one frame.
+    #[test]
+    fn a_soak_that_loses_frames_all_the_time_is_without_loss_for_none_of_it() {
+        let of = |losses: Vec<Loss>| Soak { seconds: 10.0, losses, ..Soak::default() };
+        let loss = |ns| Loss { at_ns: 0, ns, frames: 9 };
+        let (dead, once) = (of(vec![loss(10_000_000_000)]), of(vec![loss(1_000)]));
+        assert_eq!(dead.mean_s_without_loss(), 0.001);
+        assert!((once.mean_s_without_loss() - 5.0).abs() < 1e-3);
+        let said = Benchmark::Soak(dead).warning().unwrap();
+        assert!(said.contains("lost during 100 % of the soak"), "{said}");
+        assert_eq!(Benchmark::Soak(once).warning(), None);
+    }
+
+    /// The searches that found nothing were left out: 48 of them, and two bursts of 600 frames, were 600 frames.
+    #[test]
+    fn searches_in_which_no_frame_came_through_count() {
+        let burst = |frames| Burst { frames, ns: 1_000 };
+        let mut found = vec![burst(0); 48];
+        found.extend([burst(600); 2]);
+        let own = BackToBack { found, most: 4096, mrr_pps: 1e5 };
+        assert_eq!(own.frames(), Some(1.0));
+        assert_eq!(BackToBack::default().frames(), None);
+    }
+
+    /// With a timeout of 0 s "the cost of a frame of a known session" was that of a new one, and nothing said so.
+    #[test]
+    fn sessions_that_were_not_known_any_more_are_told() {
+        let round = |after| crate::SessionRound { after, ..Default::default() };
+        let of = |after| {
+            let rounds = vec![round(after)];
+            Benchmark::Lookup(Sessions { sessions: 2000, rounds, ..Sessions::default() }).warning()
+        };
+        assert!(of(1983).unwrap().contains("held 1983 of 2000 sessions"));
+        assert_eq!((of(2000), of(0)), (None, None), "what tracks nothing is told elsewhere");
+    }
+
+    #[test]
+    fn a_figure_at_the_end_of_what_was_looked_at_says_so() {
+        let burst = |frames| Burst { frames, ns: 1_000 };
+        let bursts = |frames| BackToBack { found: vec![burst(frames); 50], most: 64, mrr_pps: 1e6 };
+        assert!(
+            Benchmark::BackToBack(bursts(64)).warning().unwrap().contains("64 frames are the most")
+        );
+        assert_eq!(Benchmark::BackToBack(bursts(63)).warning(), None);
+        let recovery = |ended_ns| {
+            Benchmark::Recovery(Recovery { ended_ns, overload_ms: 100.0, ..Recovery::default() })
+        };
+        let said = recovery(95_000_000).warning().unwrap();
+        assert!(said.contains("had not ended 100 ms after"), "{said}");
+        assert_eq!((recovery(80_000_000).warning(), recovery(0).warning()), (None, None));
     }
 
     #[test]

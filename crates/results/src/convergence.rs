@@ -60,11 +60,12 @@ impl RouteEvent {
         }
     }
 
-    /// Until the last prefix had frames by the new path, in ns: the full convergence time of RFC 6413.
-    /// Where one had none, as long as was waited.
+    /// Until the last prefix had frames by the new path, and none by the old one, in ns: the full convergence
+    /// time of RFC 6413. Where one had none by the new path, as long as was waited.
     pub fn full_ns(&self) -> u64 {
-        let each = self.prefixes.iter().map(|own| own.new_ns.unwrap_or(self.waited_ns));
-        each.max().unwrap_or(0)
+        let of =
+            |own: &PrefixEvent| own.new_ns.unwrap_or(self.waited_ns).max(own.old_ns.unwrap_or(0));
+        self.prefixes.iter().map(of).max().unwrap_or(0)
     }
 
     /// Prefixes of which no frame came by the new path.
@@ -155,6 +156,17 @@ mod tests {
         let all = own.full_s().map(|all| (all * 1e9) as u64);
         assert!(own.quantile_ns(|one| one.new_ns, 0.99) <= all, "{all:?}");
         assert_eq!(own.quantile_ns(|one| one.new_ns, 0.99), Some(21));
+    }
+
+    /// A device that goes back to the old path has not converged when the first frame came by the new one.
+    #[test]
+    fn frames_by_the_old_path_put_the_convergence_off() {
+        let prefix = |new_ns, old_ns| PrefixEvent { new_ns: Some(new_ns), old_ns, lost: 0 };
+        let of = |old_ns| {
+            let prefixes = vec![prefix(10, old_ns), prefix(30, Some(5))];
+            RouteEvent { prefixes, waited_ns: 900, ..RouteEvent::default() }.full_ns()
+        };
+        assert_eq!((of(None), of(Some(20)), of(Some(400))), (30, 30, 400));
     }
 
     #[test]

@@ -77,6 +77,13 @@ impl Sessions {
         median(&kept)
     }
 
+    /// The fewest sessions that a round's table held, had refused or had thrown out when it ended, where these
+    /// are fewer than there were.
+    pub fn missing(&self) -> Option<u64> {
+        let known = |round: &SessionRound| round.after + round.refused + round.evicted;
+        self.rounds.iter().map(known).min().filter(|known| *known < self.sessions)
+    }
+
     /// Whether the device tracked any session at all.
     pub fn is_tracked(&self) -> bool {
         self.rounds.iter().any(|round| round.after > 0)
@@ -111,5 +118,13 @@ mod tests {
         assert_eq!(own.forwarded_per_s(), Some(1.0), "however long it took");
         own.rounds.clear();
         assert_eq!((own.cost_ns(), own.forwarded_per_s(), own.is_tracked()), (None, None, false));
+    }
+
+    #[test]
+    fn sessions_that_the_table_has_forgotten_are_missing() {
+        let round = |after, refused| SessionRound { after, refused, ..SessionRound::default() };
+        let of = |rounds| Sessions { sessions: 2000, rounds, ..Sessions::default() }.missing();
+        assert_eq!(of(vec![round(2000, 0), round(1990, 10), round(4000, 0)]), None);
+        assert_eq!(of(vec![round(2000, 0), round(1983, 0)]), Some(1983));
     }
 }

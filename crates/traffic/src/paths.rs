@@ -122,11 +122,16 @@ impl<A: Port, B: Port> PathWatch<A, B> {
             destinations: destination.addresses() as usize,
             patience: Duration::from_nanos(plan.drain_ns),
         };
-        let mut batch = Batch::new();
-        while own.pool.take_batch(&mut batch, Batch::CAPACITY) > 0 {
-            own.keep(&mut batch);
-        }
+        own.refill();
         Ok(own)
+    }
+
+    /// Takes what the pool has: all frames at first, and later those that were lost, which went back to it.
+    fn refill(&mut self) {
+        let mut batch = Batch::new();
+        while self.pool.take_batch(&mut batch, Batch::CAPACITY) > 0 {
+            self.keep(&mut batch);
+        }
     }
 
     /// Lets frames flow by path `old`, calls `change`, which is not to wait, and watches until frames to
@@ -184,6 +189,9 @@ impl<A: Port, B: Port> PathWatch<A, B> {
     /// Sends what the port has not taken yet, and then so many new frames; how many of these were written.
     fn send(&mut self, count: u64, seen: &mut [PathSeen]) -> u64 {
         let mut written = 0;
+        if self.pending.is_empty() && count > self.spare.len() as u64 {
+            self.refill();
+        }
         if self.pending.is_empty() && count > 0 {
             let from = self.spare.len().saturating_sub(count as usize);
             let mut frames = self.spare.split_off(from);

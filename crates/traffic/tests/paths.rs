@@ -103,3 +103,44 @@ fn frames_that_come_after_everybody_gave_up_are_late_by_their_destination() {
     assert_eq!(paths.late(), sent);
     assert_eq!(paths.late(), [0; 4], "each is late once");
 }
+
+/// A port behind which all frames are lost: they go back to their pool.
+struct Nowhere;
+
+impl Port for Nowhere {
+    fn receive(&mut self, _: &mut Batch) -> usize {
+        0
+    }
+
+    fn send(&mut self, batch: &mut Batch) -> usize {
+        batch.drain().count()
+    }
+
+    fn mac(&self) -> MacAddr {
+        MacAddr::ZERO
+    }
+
+    fn mtu(&self) -> usize {
+        1500
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+}
+
+/// With as many frames lost as the tester had, it sent no more, and no prefix was seen by any path.
+#[test]
+fn lost_frames_are_used_again() {
+    let flows = FlowSet::parse("198.18.10.1:2000", "198.19.10.1-198.19.10.4:2000").unwrap();
+    let mut plan = TrafficPlan::new(vec![Stream::new(flows)]);
+    plan.load = Load::Pps(200_000.0);
+    plan.drain_ns = 1_000_000;
+    let frames = 256;
+    let pool = Pool::new(PoolConfig { frames, ..PoolConfig::default() }).unwrap();
+    let macs = [MacAddr::numbered(1), MacAddr::numbered(2)];
+    let mut paths = PathWatch::new(&plan, &pool, (Nowhere, Nowhere), macs).unwrap();
+    let seen = paths.observe(0, Duration::from_millis(200), &mut || ());
+    let sent: u64 = seen.destinations.iter().map(|own| own.sent).sum();
+    assert!(sent > 2 * frames as u64, "{sent} of {frames}");
+}

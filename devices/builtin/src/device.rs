@@ -14,7 +14,7 @@ use fwdlab_experiment::{Direction, Endpoint, Traffic, Variant};
 use fwdlab_port::pingpong::{self, Rally};
 use fwdlab_procedures::{Asked, search};
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{Benchmark, Measured, Queue, TrialEnvironment};
+use fwdlab_results::{Benchmark, Measure, Measured, Queue, TrialEnvironment};
 use fwdlab_router::Router;
 use fwdlab_traffic::{DEVICE_MACS, FlowSet, Load, Stream, TESTER_MACS, TrafficPlan, WayBack};
 
@@ -212,10 +212,6 @@ impl Rings {
         let mut measured = intervals.measured(&outcome);
         measured.environment = environment;
         measured.churn = churned;
-        if search.as_ref().is_some_and(|found| found.lower_pps >= found.upper_pps) {
-            let what = "the device bore the largest load tried: the state of the machine changed";
-            measured.warnings.push(what.to_owned());
-        }
         let is_varied = |other: &Variant| other.set.contains_key(control::BUFFER_FRAMES);
         if is_varied(request.variant) || experiment.variants.iter().any(is_varied) {
             measured.proof.insert(control::BUFFER_FRAMES.to_owned(), buffer.to_string());
@@ -264,8 +260,8 @@ pub fn plan(request: &Request<'_>) -> Result<TrafficPlan, BuiltinError> {
     let far = usize::from(setup::mac_of(experiment, 1));
     plan.arrival_mac = TESTER_MACS[far];
     plan.is_mesh = traffic.direction == Direction::Mesh;
-    if traffic.direction.is_both() {
-        // What a file asks for is the load of each way, or of each port.
+    if traffic.direction.is_both() || traffic.measure == Measure::Convergence {
+        // What a file asks for is the load of each way, or of each port; and a line rate is a rate, too.
         plan.load = traffic.offered_pps().map_or(Load::Max, Load::Pps);
     }
     if traffic.direction == Direction::Both {

@@ -26,6 +26,7 @@ impl Schema for Builtin {
             longest_frame_bytes: size::MAX as u16,
             opens_sessions: false,
             carries_streams: false,
+            ignores_latency: false,
             ..Abilities::ALL
         }
     }

@@ -10,12 +10,16 @@ const LATE: &str = "\"net.route.algo.inet.algo\" = \"radix4_lockless\", \
 const AT_ONCE: &str = "\"net.route.algo.inet.algo\" = \"radix4\"";
 
 fn convergence(set: &str) -> Option<Convergence> {
+    convergence_at(set, "100kpps")
+}
+
+fn convergence_at(set: &str, load: &str) -> Option<Convergence> {
     let text = format!(
         "title = \"t\"\nbaseline = \"a\"\nduration = \"100ms\"\nwarmup = \"0ms\"\n\
          interval = \"20ms\"\nmeasure = \"convergence\"\n[[variant]]\nname = \"a\"\n\
          set = {{ {set} }}\n[[variant]]\nname = \"b\"\n[[traffic]]\nname = \"inet\"\n\
          source = \"198.18.10.1:7\"\ndestination = \"198.19.10.1-198.19.10.50:7\"\n\
-         load = \"100kpps\"\n[routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\", \
+         load = \"{load}\"\n[routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\", \
          \"198.18.0.0/16 via 198.18.0.203\"]\ngenerate = 20000\n"
     );
     let trial = crate::trial(&text, Place::default(), &mut || {})?;
@@ -49,4 +53,13 @@ fn a_delay_of_the_table_is_the_convergence_time_of_every_prefix() {
     assert!(least(&late, |own| own.old_ns) > 200_000_000, "{late:?}");
     let full = |own: &Convergence| own.events.iter().map(RouteEvent::full_ns).min();
     assert!(full(&at_once) < full(&late), "{at_once:?}");
+}
+
+/// The load of a link was refused by the tester, trial for trial.
+#[test]
+fn a_line_rate_is_a_load_of_convergence_too() {
+    let on_a_thread = || convergence_at(AT_ONCE, "100Mbps");
+    let Some(own) = std::thread::spawn(on_a_thread).join().unwrap() else { return };
+    assert!((own.load_pps - 148_809.5).abs() < 1.0, "{}", own.load_pps);
+    assert!(own.events.len() >= 2, "there and back");
 }

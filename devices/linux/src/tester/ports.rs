@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use fwdlab_port::{Pool, Port, PortError, SocketKind, affinity};
+use fwdlab_port::{Batch, Pool, Port, PortError, SocketKind, affinity};
 use fwdlab_traffic::{AnyDuplex, AnyTester, Came, Fans, Outcome, TrafficPlan};
 
 use super::super::setup::tester_end;
@@ -222,7 +222,12 @@ fn open_all(
         let (role, interface) = tester_end(port);
         let opened = testbed.namespace(role)?.run(|| socket.open(&interface, pool.clone()));
         let failed = TopologyError::kernel(format!("enter namespace {role}"));
-        Ok::<_, LinuxError>(opened.map_err(failed)??)
+        let mut opened: Box<dyn Port> = opened.map_err(failed)??;
+        // At its first look it takes the frames that it receives into. Taken later, they would be missing: nothing
+        // would be received until as many had been sent, and of lost frames none be used again, as a lane takes
+        // others from the pool only beyond what is there when it is made.
+        opened.receive(&mut Batch::new());
+        Ok::<_, LinuxError>(opened)
     };
     let all: Result<Vec<_>, _> = (0..ports).map(open).collect();
     Ok((all?, socket))
