@@ -264,7 +264,8 @@ mod tests {
 
     #[test]
     fn a_table_that_is_too_wide_is_a_list() {
-        let mut table = TextTable::new([("name", Side::Left), ("n", Side::Right), ("why", Side::Left)]);
+        let mut table =
+            TextTable::new([("name", Side::Left), ("n", Side::Right), ("why", Side::Left)]);
         table.row(vec!["radix".into(), "7".into(), String::new()]);
         assert_eq!(table.plain_in(13), table.plain());
         assert_eq!(table.plain_in(12), "radix\n  n: 7\n");

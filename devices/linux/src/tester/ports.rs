@@ -1,9 +1,7 @@
 //! A tester on sockets: the tester of `fwdlab-traffic`, which checks every frame, with a socket on
 //! each of the tester's interfaces.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc;
+use std::sync::{Arc, atomic::AtomicBool, mpsc};
 use std::time::Duration;
 
 use fwdlab_port::{Batch, Pool, Port, PortError, SocketKind, affinity};
@@ -223,9 +221,8 @@ fn open_all(
         let opened = testbed.namespace(role)?.run(|| socket.open(&interface, pool.clone()));
         let failed = TopologyError::kernel(format!("enter namespace {role}"));
         let mut opened: Box<dyn Port> = opened.map_err(failed)??;
-        // At its first look it takes the frames that it receives into. Taken later, they would be missing: nothing
-        // would be received until as many had been sent, and of lost frames none be used again, as a lane takes
-        // others from the pool only beyond what is there when it is made.
+        // At its first look it takes the frames that it receives into. Taken later they would be missing to the
+        // lanes, which take others from the pool only beyond what is there when they are made.
         opened.receive(&mut Batch::new());
         Ok::<_, LinuxError>(opened)
     };
