@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
-use fwdlab_evidence::surroundings::Surroundings;
+use fwdlab_evidence::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_reading::{Facts, Judged, names, read};
-use fwdlab_sentence::clause::{Clause, quotes_earlier};
+use fwdlab_sentence::clause::{Clause, quotes_earlier, words};
 use fwdlab_sentence::doubt::Doubt;
 use fwdlab_sentence::subject::is_of_others;
 
@@ -90,7 +90,11 @@ impl Known {
     fn read(&self, around: &Surroundings<'_>, item: &Item, text: &str) -> Judged {
         match self.judged(around, item, text) {
             // "4.7 times as fast as this": nothing here says as what
-            Judged::Fails(_) | Judged::Doubtful(_) if is_against_another(text) => Judged::Open,
+            Judged::Fails(_) | Judged::Doubtful(_)
+                if is_against_another(text) || is_of_order_or_range(text) =>
+            {
+                Judged::Open
+            }
             judged => judged,
         }
     }
@@ -174,16 +178,21 @@ fn of_kind(facts: &Facts, around: &Surroundings<'_>, item: &Item, text: &str) ->
             (_, whole) => whole,
         };
     }
-    let Some(spoken) = around.block_of(item, &BTreeSet::new()).filter(|_| !is_after && !names_part)
-    else {
-        return whole;
+    let spoken = around.block_of(item, &BTreeSet::new()).filter(|_| !is_after);
+    let of_block = |spoken: &Spoken| facts.only(|cell| cell.block == spoken.block);
+    let Some(spoken) = spoken.filter(|_| !names_part) else {
+        // "all of them" may be all of the block above
+        return match (whole, spoken.map(|spoken| read(&of_block(&spoken), text))) {
+            (Judged::Fails(data), Some(Judged::Holds)) => Judged::Doubtful(data),
+            (whole, _) => whole,
+        };
     };
     let Some(part) = facts.cells.iter().find(|c| c.block == spoken.block).map(|c| c.part) else {
         return whole;
     };
     let near = match names_family {
         true => facts.only(|cell| cell.part == part),
-        false => facts.only(|cell| cell.block == spoken.block),
+        false => of_block(&spoken),
     };
     match (read(&near, text), whole) {
         (Judged::Fails(data), Judged::Fails(_)) => Judged::Fails(data),
@@ -198,6 +207,19 @@ fn of_kind(facts: &Facts, around: &Surroundings<'_>, item: &Item, text: &str) ->
         },
         (near, _) => near,
     }
+}
+
+/// "Same ranking as with IPv4", "from min to max", "between the fastest run of one and the slowest of the other": an order
+/// or a range, no change.
+fn is_of_order_or_range(text: &str) -> bool {
+    const ORDERS: [&str; 5] = ["ranking", "order", "picture", "pattern", "trend"];
+    const ENDS: [[&str; 3]; 2] = [["min", "slowest", "worst"], ["max", "fastest", "best"]];
+    let said: Vec<String> = words(text).into_iter().map(|(_, word)| word).collect();
+    let has = |words: &[&str]| said.iter().any(|word| words.contains(&word.as_str()));
+    let is_order = said.windows(2).any(|two| two[0] == "same" && ORDERS.contains(&two[1].as_str()));
+    // what names a spread is read as one
+    let is_range = ENDS.iter().all(|end| has(end)) && has(&["between", "to"]) && !has(&["spread"]);
+    is_order || is_range
 }
 
 /// A line of the list above the first block that says what was measured on: "FreeBSD 12-stable", "harvest.mask=351".

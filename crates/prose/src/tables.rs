@@ -269,6 +269,19 @@ fn check_meant(
     line: usize,
     findings: &mut AuditFindings,
 ) {
+    let heading = name.to_lowercase();
+    if ["stddev", "deviation", "spread", "sigma"].iter().any(|word| heading.contains(word)) {
+        let sd = set.row.sd();
+        if heading.contains("dev") && !is_close(mention, sd) {
+            let text = Text::new(
+                format!("'{cell}' under '{name}' of '{key}'"),
+                format!("the standard deviation of '{}' is {}", set.set.legend, units::rate(sd)),
+                format!("write {}", units::rate(sd)),
+            );
+            findings.add(Rule::ClaimRate, Severity::Wrong, line, text);
+        }
+        return;
+    }
     let [low, high, ..] = set.row.values;
     let is_inside = (low * (1.0 - FAR)..=high * (1.0 + FAR)).contains(&mention.pps());
     if is_inside || set.row.values[..4].iter().any(|value| is_close(mention, *value)) {
