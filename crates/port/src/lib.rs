@@ -84,7 +84,7 @@ pub use interface::Port;
 pub use socket::SocketKind;
 pub use sys::batch::{Batch, Drain};
 pub use sys::frame::Frame;
-pub use sys::heads::Heads;
+pub use sys::heads::{Heads, Tails};
 pub use sys::pool::{Pool, PoolConfig};
 pub use sys::wide::wide;
 #[cfg(unix)]

@@ -1,7 +1,7 @@
 //! What the stages over a row of frames do in each family its own way.
 
 use fwdlab_fib::{Family, Inet, Inet6};
-use fwdlab_port::{Frame, Heads};
+use fwdlab_port::{Frame, Heads, Tails};
 
 use crate::fast::{CHUNK, Checked};
 use crate::flow;
@@ -9,17 +9,26 @@ use crate::own::Own;
 
 /// A family whose frames take the fast path.
 pub(crate) trait FastFamily: Family {
-    /// Checks the headers of the first `count` frames and notes their destinations; true when a source
+    /// Loads what the columns do not have, if anything: of all frames of a chunk, or of those at these
+    /// places.
+    fn load(
+        tails: &mut Tails,
+        destinations: &mut [Self::Addr; CHUNK],
+        chunk: &[Frame],
+        places: Option<&[u8]>,
+    );
+
+    /// Checks the headers of the first `count` frames and notes destinations that it finds; true when a source
     /// may be one of the router's own addresses. `mac` is the input port's.
     fn check(
         checked: &mut Checked,
-        heads: &Heads,
+        heads: (&Heads, &Tails),
         destinations: &mut [Self::Addr; CHUNK],
         of: (usize, u64, &Own),
     ) -> bool;
 
     /// Marks the first `count` frames whose source may be ours.
-    fn mark(own: &Own, bad: &mut [u64; CHUNK], heads: &Heads, count: usize);
+    fn mark(own: &Own, bad: &mut [u32; CHUNK], heads: (&Heads, &Tails), count: usize);
 
     /// Edits the frame of element `at`, of which nothing is bad, for this next hop.
     fn write(checked: &Checked, at: usize, frame: &mut Frame, macs: (u64, u32));
@@ -30,18 +39,21 @@ pub(crate) trait FastFamily: Family {
 
 impl FastFamily for Inet {
     #[inline(always)]
+    fn load(_: &mut Tails, _: &mut [u32; CHUNK], _: &[Frame], _: Option<&[u8]>) {}
+
+    #[inline(always)]
     fn check(
         checked: &mut Checked,
-        heads: &Heads,
+        heads: (&Heads, &Tails),
         destinations: &mut [u32; CHUNK],
         (count, mac, own): (usize, u64, &Own),
     ) -> bool {
-        checked.check_inet(heads, destinations, (count, mac, own.inet_likeness))
+        checked.check_inet(heads.0, destinations, (count, mac, own.inet_likeness))
     }
 
     #[inline(always)]
-    fn mark(own: &Own, bad: &mut [u64; CHUNK], heads: &Heads, count: usize) {
-        own.mark_inet(bad, heads, count);
+    fn mark(own: &Own, bad: &mut [u32; CHUNK], heads: (&Heads, &Tails), count: usize) {
+        own.mark_inet(bad, heads.0, count);
     }
 
     #[inline(always)]
@@ -56,17 +68,30 @@ impl FastFamily for Inet {
 
 impl FastFamily for Inet6 {
     #[inline(always)]
-    fn check(
-        checked: &mut Checked,
-        heads: &Heads,
+    fn load(
+        tails: &mut Tails,
         destinations: &mut [u128; CHUNK],
-        (count, mac, own): (usize, u64, &Own),
-    ) -> bool {
-        checked.check_inet6(heads, destinations, (count, mac, own.inet6_likeness))
+        chunk: &[Frame],
+        places: Option<&[u8]>,
+    ) {
+        let Some(places) = places else { return tails.load(chunk, destinations) };
+        for (at, &place) in places.iter().enumerate() {
+            tails.load_one(at, &chunk[usize::from(place)], destinations);
+        }
     }
 
     #[inline(always)]
-    fn mark(own: &Own, bad: &mut [u64; CHUNK], heads: &Heads, count: usize) {
+    fn check(
+        checked: &mut Checked,
+        heads: (&Heads, &Tails),
+        _: &mut [u128; CHUNK],
+        (count, mac, own): (usize, u64, &Own),
+    ) -> bool {
+        checked.check_inet6(heads, (count, mac, own.inet6_likeness))
+    }
+
+    #[inline(always)]
+    fn mark(own: &Own, bad: &mut [u32; CHUNK], heads: (&Heads, &Tails), count: usize) {
         own.mark_inet6(bad, heads, count);
     }
 

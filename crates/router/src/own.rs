@@ -6,7 +6,7 @@
 //! one; many are looked for in a bit map by a hash of the source, which takes a few strangers for ours,
 //! and the general path knows better.
 
-use fwdlab_port::Heads;
+use fwdlab_port::{Heads, Tails};
 
 use crate::fast::CHUNK;
 use crate::interface::PortConfig;
@@ -20,9 +20,9 @@ const HASH_BITS: u32 = 16;
 /// The addresses of all ports.
 pub(crate) struct Own {
     pub(crate) inet_likeness: Likeness<1>,
-    pub(crate) inet6_likeness: Likeness<2>,
-    inet: Vec<u64>,
-    inet6: Vec<(u64, u64)>,
+    pub(crate) inet6_likeness: Likeness<3>,
+    inet: Vec<u32>,
+    inet6: Vec<[u32; 4]>,
     /// By hash, for a family with many addresses.
     inet_filter: Filter,
     inet6_filter: Filter,
@@ -31,54 +31,50 @@ pub(crate) struct Own {
 impl Own {
     pub(crate) fn new(configs: &[PortConfig]) -> Self {
         let inet = configs.iter().flat_map(|config| &config.inet);
-        let inet: Vec<u64> = inet.map(|at| at.address.swap_bytes().into()).collect();
+        let inet: Vec<u32> = inet.map(|at| at.address.swap_bytes()).collect();
         let inet6 = configs.iter().flat_map(|config| &config.inet6);
-        let inet6: Vec<(u64, u64)> = inet6.map(|at| raw(at.address)).collect();
-        let inet_filter = Filter::of(inet.iter().map(|&address| hash(address)));
-        let inet6_filter = Filter::of(inet6.iter().map(|&(high, low)| hash6(high, low)));
-        // Where the headers have them: see `Findings::check_inet` and `check_inet6`. The first 16 bits
-        // of IPv6 addresses, in a word of their own, would say little.
-        let inet_likeness = Likeness::<1>::of(inet.iter().map(|own| [own << 16]));
-        let in_words = |&(high, low): &(u64, u64)| [high >> 16 | low << 48, low >> 16];
-        let inet6_likeness = Likeness::<2>::of(inet6.iter().map(in_words));
+        let inet6: Vec<[u32; 4]> = inet6.map(|at| raw(at.address)).collect();
+        let inet_filter = Filter::of(inet.iter().map(|&address| hash(address.into())));
+        let inet6_filter = Filter::of(inet6.iter().map(|&words| hash6(words)));
+        let inet_likeness = Likeness::of(inet.iter().map(|&own| [own]));
+        let inet6_likeness = Likeness::of(inet6.iter().map(|&[a, b, _, d]| [a, b, d]));
         Self { inet_likeness, inet6_likeness, inet, inet6, inet_filter, inet6_filter }
     }
 
     /// Marks the first `count` frames, which are IPv4, whose source may be ours.
     #[cold]
     #[inline(never)]
-    pub(crate) fn mark_inet(&self, bad: &mut [u64; CHUNK], heads: &Heads, count: usize) {
-        let w3 = heads.word::<3>();
-        if self.inet.len() <= FEW {
-            for &own in &self.inet {
-                for at in 0..count.next_multiple_of(8).min(CHUNK) {
-                    bad[at] |= is_zero((w3[at] >> 16 & 0xffff_ffff) ^ own);
-                }
-            }
-        } else {
-            for at in 0..count.min(CHUNK) {
-                bad[at] |= self.inet_filter.has(hash(w3[at] >> 16 & 0xffff_ffff));
-            }
+    pub(crate) fn mark_inet(&self, bad: &mut [u32; CHUNK], heads: &Heads, count: usize) {
+        let sources = heads.word::<6>();
+        for at in 0..count.min(CHUNK) {
+            let source = sources[at];
+            let is_own = if self.inet.len() <= FEW {
+                self.inet.contains(&source)
+            } else {
+                self.inet_filter.has(hash(source.into()))
+            };
+            bad[at] |= u32::from(is_own);
         }
     }
 
     /// As [`Own::mark_inet`], for frames that are IPv6.
     #[cold]
     #[inline(never)]
-    pub(crate) fn mark_inet6(&self, bad: &mut [u64; CHUNK], heads: &Heads, count: usize) {
-        let (w2, w3, w4) = (heads.word::<2>(), heads.word::<3>(), heads.word::<4>());
-        if self.inet6.len() <= FEW {
-            for &(own_high, own_low) in &self.inet6 {
-                for at in 0..count.next_multiple_of(8).min(CHUNK) {
-                    let (high, low) = (w2[at] >> 48 | w3[at] << 16, w3[at] >> 48 | w4[at] << 16);
-                    bad[at] |= is_zero((high ^ own_high) | (low ^ own_low));
-                }
-            }
-        } else {
-            for at in 0..count.min(CHUNK) {
-                let (high, low) = (w2[at] >> 48 | w3[at] << 16, w3[at] >> 48 | w4[at] << 16);
-                bad[at] |= self.inet6_filter.has(hash6(high, low));
-            }
+    pub(crate) fn mark_inet6(
+        &self,
+        bad: &mut [u32; CHUNK],
+        (heads, tails): (&Heads, &Tails),
+        count: usize,
+    ) {
+        let (w5, w6, w7) = (heads.word::<5>(), heads.word::<6>(), heads.word::<7>());
+        for at in 0..count.min(CHUNK) {
+            let words = [w5[at], w6[at], w7[at], tails.sources()[at]];
+            let is_own = if self.inet6.len() <= FEW {
+                self.inet6.contains(&words)
+            } else {
+                self.inet6_filter.has(hash6(words))
+            };
+            bad[at] |= u32::from(is_own);
         }
     }
 }
@@ -98,14 +94,15 @@ impl Filter {
     }
 
     #[inline(always)]
-    fn has(&self, hash: usize) -> u64 {
-        self.0.get(hash / 64).map_or(0, |word| word >> (hash % 64) & 1)
+    fn has(&self, hash: usize) -> bool {
+        self.0.get(hash / 64).is_some_and(|word| word >> (hash % 64) & 1 != 0)
     }
 }
 
-/// Both halves of an address as little-endian loads of its bytes give them.
-fn raw(address: u128) -> (u64, u64) {
-    (((address >> 64) as u64).swap_bytes(), (address as u64).swap_bytes())
+/// The words of an address as they lie in a frame.
+fn raw(address: u128) -> [u32; 4] {
+    let word = |shift: u32| ((address >> shift) as u32).swap_bytes();
+    [word(96), word(64), word(32), word(0)]
 }
 
 #[inline(always)]
@@ -114,14 +111,9 @@ fn hash(address: u64) -> usize {
 }
 
 #[inline(always)]
-fn hash6(high: u64, low: u64) -> usize {
+fn hash6([a, b, c, d]: [u32; 4]) -> usize {
+    let (high, low) = (u64::from(a) | u64::from(b) << 32, u64::from(c) | u64::from(d) << 32);
     hash(high.rotate_left(29) ^ low)
-}
-
-/// 1 for 0, else 0.
-#[inline(always)]
-fn is_zero(word: u64) -> u64 {
-    (!word & word.wrapping_sub(1)) >> 63
 }
 
 #[cfg(test)]
@@ -129,10 +121,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_zero_is_zero() {
-        assert_eq!(is_zero(0), 1);
-        for word in [1, 2, 1 << 62, 1 << 63, u64::MAX, (1 << 63) + 1, 0xffff_ffff] {
-            assert_eq!(is_zero(word), 0, "{word:x}");
-        }
+    fn words_of_an_address_are_those_of_a_frame() {
+        let address = 0x2001_0db8_0011_2233_4455_6677_8899_aabb_u128;
+        assert_eq!(raw(address), [0xb80d_0120, 0x3322_1100, 0x7766_5544, 0xbbaa_9988]);
     }
 }

@@ -2,7 +2,7 @@
 //! over them.
 
 use fwdlab_fib::{Address, Family, NexthopId, Pinned, Reader};
-use fwdlab_port::{Frame, Heads};
+use fwdlab_port::{Frame, Heads, Tails};
 
 use crate::adjacency::{Adjacency, AdjacencyReader};
 use crate::checks::L3;
@@ -18,10 +18,10 @@ use crate::tally::Tally;
 const INET: u16 = fwdlab_wire::ethernet::TYPE_IPV4.swap_bytes();
 const INET6: u16 = fwdlab_wire::ethernet::TYPE_IPV6.swap_bytes();
 
-/// The EtherType in word 1 of a frame, as [`INET`] and [`INET6`] have it.
+/// The EtherType in word 2 of a frame, as [`INET`] and [`INET6`] have it.
 #[inline(always)]
-fn ether_type(word: u64) -> u16 {
-    (word >> 32) as u16
+fn ether_type(word: u32) -> u16 {
+    (word >> 16) as u16
 }
 
 /// One family's frames of a chunk, in order: place in the chunk, checked, address, answer.
@@ -31,6 +31,7 @@ pub(crate) struct Row<A> {
     places: [u8; CHUNK],
     /// Headers of this family's frames alone; used when a chunk holds others, too.
     own: Heads,
+    tails: Tails,
     addresses: [A; CHUNK],
     nexthops: [NexthopId; CHUNK],
     hops: [Adjacency; CHUNK],
@@ -55,6 +56,7 @@ impl<A: Address> Row<A> {
             places: [0; CHUNK],
             checked: Checked::new(),
             own: Heads::new(),
+            tails: Tails::new(),
             addresses: [A::ZERO; CHUNK],
             nexthops: [NexthopId::NONE; CHUNK],
             hops: [Adjacency::NONE; CHUNK],
@@ -69,7 +71,7 @@ impl<A: Address> Row<A> {
         self.len += usize::from(is_kept);
     }
 
-    /// Edits the frames and notes their fates; returns how many were left over. In the usual case,
+    /// Edits the frames and notes their fates; returns how many were left over. In the usual cases,
     /// decided by a few vectors, all frames are right and leave through one port: then there is no
     /// branch for each of them.
     #[inline(always)]
@@ -85,55 +87,50 @@ impl<A: Address> Row<A> {
         let ids = &self.nexthops[..len];
         let first = ids.first().copied().unwrap_or(NexthopId::NONE);
         let is_one_hop = ids.iter().fold(0, |differences, id| differences | (id.0 ^ first.0)) == 0;
+        let hop = way.adjacencies.of(first);
         if is_one_hop {
-            let hop = way.adjacencies.of(first);
             if chunk.len() == self.len && self.rewrite_alike(way, hop, chunk, &write) {
                 fates.fill(hop.port());
                 way.tally.count(first, chunk.len() as u64);
                 return 0;
             }
             self.hops = [hop; CHUNK];
-        } else {
-            let hops = &mut self.hops;
-            for at in 0..len {
-                // A lookup in a large table has pushed some of the frames out of L1 again.
-                chunk[at].prefetch_write();
-                hops[at] = way.adjacencies.of(self.nexthops[at]);
-            }
+        } else if self.rewrite_through(way, hop, chunk, &write) {
+            fates.fill(hop.port());
+            return 0;
         }
-        let port = if len > 0 { self.hops[0].port() } else { 0 };
-        // A copy, so that the compiler knows that writing frames does not change it.
-        let output = way.ports[usize::from(port)];
-        let longest = u64::from(output.fast_mtu());
-        let (mut bad, mut others) = (0, 0);
-        let checked = &self.checked;
+        self.rewrite_each(way, chunk, fates, write)
+    }
+
+    /// Finds the next hops of all frames, which are not one, and edits the frames; false, and no frame
+    /// has changed, when they are not all of the chunk, or some of them may not leave through the port
+    /// of the first.
+    #[inline(never)]
+    fn rewrite_through(
+        &mut self,
+        way: &Way<'_>,
+        first: Adjacency,
+        chunk: &mut [Frame],
+        write: &impl Write,
+    ) -> bool {
+        let len = self.len.min(CHUNK);
+        let (hops, ids) = (&mut self.hops[..len], &self.nexthops[..len]);
+        let mut others = first.is_not_forward_by(first.port());
         for at in 0..len {
-            bad |= checked.bad[at];
-            let is_long = u64::from(checked.total[at] > longest);
-            others |= self.hops[at].is_not_forward_by(port) | is_long;
+            hops[at] = way.adjacencies.of(ids[at]);
+            others |= hops[at].is_not_forward_by(first.port());
         }
-        if bad | others != 0 {
-            return self.rewrite_each(way, chunk, fates, write);
+        // A copy, so that the compiler knows that writing frames does not change it.
+        let output = way.ports[usize::from(first.port())];
+        if others != 0 || chunk.len() != len || self.checked.unfit(len, output.fast_mtu()) {
+            return false;
         }
-        if chunk.len() == len {
-            let (chunk, hops) = (&mut chunk[..len], &self.hops);
-            for at in 0..len {
-                write(checked, at, &mut chunk[at], macs(hops[at], &output));
-            }
-            fates.fill(port);
-        } else {
-            for at in 0..len {
-                let place = usize::from(self.places[at]);
-                write(checked, at, &mut chunk[place], macs(self.hops[at], &output));
-                fates[place] = port;
-            }
+        let (checked, chunk) = (&self.checked, &mut chunk[..len]);
+        for at in 0..len {
+            write(checked, at, &mut chunk[at], macs(hops[at], &output));
         }
-        if is_one_hop {
-            way.tally.count(first, ids.len() as u64);
-        } else {
-            ids.iter().for_each(|&id| way.tally.count(id, 1));
-        }
-        0
+        ids.iter().for_each(|&id| way.tally.count(id, 1));
+        true
     }
 
     /// Edits all frames of a chunk for one next hop; false, and nothing has changed, when some of
@@ -147,13 +144,8 @@ impl<A: Address> Row<A> {
         write: &impl Write,
     ) -> bool {
         let output = way.ports[usize::from(hop.port())];
-        let longest = u64::from(output.fast_mtu());
-        let (checked, mut bad) = (&self.checked, hop.is_not_forward_by(hop.port()));
-        let len = chunk.len().min(CHUNK);
-        for at in 0..len {
-            bad |= checked.bad[at] | u64::from(checked.total[at] > longest);
-        }
-        if bad != 0 {
+        let (checked, len) = (&self.checked, chunk.len().min(CHUNK));
+        if checked.unfit(len, output.fast_mtu()) || hop.is_not_forward_by(hop.port()) != 0 {
             return false;
         }
         let (macs, chunk) = (macs(hop, &output), &mut chunk[..len]);
@@ -217,7 +209,7 @@ impl<A: Address> Row<A> {
     fn fate(&self, at: usize, frame: &mut Frame, way: &Way<'_>, write: &impl Write) -> u8 {
         let (at, hop) = (at % CHUNK, self.hops[at % CHUNK]);
         let output = &way.ports[usize::from(hop.port())];
-        let is_short = self.checked.total[at] <= u64::from(output.fast_mtu());
+        let is_short = self.checked.total[at] <= output.fast_mtu();
         if (self.checked.bad[at] != 0) | !hop.is_forward() | !is_short {
             return GENERAL;
         }
@@ -327,7 +319,10 @@ impl<A: Address> Row<A> {
         batch: &OfBatch<'a>,
     ) -> usize {
         let (table, way) = view.pin(batch);
-        let heads = if self.len == chunk.len() { heads } else { &self.own };
+        let is_all = self.len == chunk.len();
+        let places = &self.places[..self.len.min(CHUNK)];
+        F::load(&mut self.tails, &mut self.addresses, chunk, (!is_all).then_some(places));
+        let heads = (if is_all { heads } else { &self.own }, &self.tails);
         let all = (self.len, batch.mac, batch.own);
         if F::check(&mut self.checked, heads, &mut self.addresses, all) {
             F::mark(batch.own, &mut self.checked.bad, heads, self.len);
@@ -363,7 +358,7 @@ const EVERY_PLACE: [u8; CHUNK] = {
 #[inline(always)]
 pub(crate) fn sort(heads: &Heads, count: usize, row: &mut Row<u32>, row6: &mut Row<u128>) -> usize {
     (row.len, row6.len) = (0, 0);
-    let words = &heads.word::<1>()[..count];
+    let words = &heads.word::<2>()[..count];
     let first = words.first().copied().unwrap_or(0);
     let differences = words.iter().fold(0, |differences, word| differences | (word ^ first));
     if ether_type(differences) == 0 {

@@ -57,13 +57,13 @@ impl Plane {
         let mut view = Lazy::new(&mut self.inet[usize::from(fib)]);
         let mut view6 = Lazy::new(&mut self.inet6[usize::from(fib)]);
         let (row, row6) = (&mut self.row, &mut self.row6);
-        frames.iter().take(CHUNK).for_each(Frame::prefetch_write);
+        prefetch(frames, CHUNK);
         let (mut rest, mut fates, mut left) = (frames, &mut self.fates[..], 0);
         while !rest.is_empty() {
             let count = CHUNK.min(rest.len());
             let (chunk, next) = rest.split_at_mut(count);
             let (chunk_fates, next_fates) = fates.split_at_mut(count);
-            next.iter().take(count).for_each(Frame::prefetch_write);
+            prefetch(next, count);
             self.heads.load(chunk);
             let heads = &self.heads;
             let others = sort(heads, count, row, row6);
@@ -91,4 +91,17 @@ impl Plane {
             }
         }
     }
+}
+
+/// Fetches the first lines of the first `count` frames, to be written.
+#[inline(always)]
+fn prefetch(frames: &[Frame], count: usize) {
+    let (groups, rest) = frames[..count.min(frames.len())].as_chunks::<4>();
+    for [a, b, c, d] in groups {
+        a.prefetch_write();
+        b.prefetch_write();
+        c.prefetch_write();
+        d.prefetch_write();
+    }
+    rest.iter().for_each(Frame::prefetch_write);
 }

@@ -28,6 +28,7 @@ use super::slots::{self, Slot};
 /// assert_eq!(pool.available(), 4);
 /// # Ok::<(), fwdlab_port::PortError>(())
 /// ```
+#[repr(C, align(8))]
 pub struct Frame {
     /// The first byte of the frame.
     data: NonNull<u8>,
@@ -45,6 +46,9 @@ pub struct Frame {
 
 const _: () = assert!(std::mem::size_of::<Frame>() == 16);
 const _: () = assert!(std::mem::size_of::<Option<Frame>>() == 16);
+// `extent`: length and room as halves of a word, and four bytes more.
+const _: () = assert!(std::mem::offset_of!(Frame, len) == 8);
+const _: () = assert!(std::mem::offset_of!(Frame, room) == 10);
 
 // SAFETY: a frame is the only handle of its slot (see `pool`), so moving it moves all access.
 unsafe impl Send for Frame {}
@@ -72,6 +76,18 @@ impl Frame {
         let slot = self.slot();
         std::mem::forget(self);
         slot
+    }
+
+    /// Where the frame's first byte lies.
+    #[inline(always)]
+    pub(super) fn start(&self) -> *const u8 {
+        self.data.as_ptr()
+    }
+
+    /// Where eight bytes lie that hold the length in the lowest 16 bits, and then the room.
+    #[inline(always)]
+    pub(super) fn extent(&self) -> *const u64 {
+        std::ptr::from_ref(self).cast::<u64>().wrapping_add(1)
     }
 
     /// Length in bytes, without FCS.

@@ -1,13 +1,14 @@
-//! [`Heads`]: the first bytes of many frames as columns of words.
+//! [`Heads`] and [`Tails`]: the first bytes of many frames as columns of words.
 
 use super::frame::Frame;
 
-/// The first 56 bytes of up to 64 frames, turned from rows into columns: word `n` of all frames lies
-/// in one array, so that whatever is done to the headers afterwards is vector arithmetic.
+/// The first 34 bytes of up to 64 frames, turned from rows into columns: word `n` of all frames lies
+/// in one array, so that whatever is done to the headers afterwards is vector arithmetic. Words have
+/// 32 bits, as the fields of headers need no more, and a vector has twice as many of them as of 64. They
+/// begin at byte 2, so that those of an IP header are whole.
 ///
-/// The naive form: `for frame { for word { columns[word][frame] = frame[8 * word ..][.. 8] } }`. With
-/// wide vectors eight frames are turned at once, at five instructions a frame, with those of AVX2 four,
-/// at ten.
+/// The naive form: `for frame { for word { columns[word][frame] = frame[2 + 4 * word ..][.. 4] } }`. With
+/// the vectors of AVX2 eight frames are turned at once, at ten instructions a frame.
 ///
 /// Words are loaded little-endian: the first byte on the wire is the lowest.
 ///
@@ -20,28 +21,31 @@ use super::frame::Frame;
 /// let pool = Pool::with_frames(1)?;
 /// let mut frame = pool.take().expect("one frame is free");
 /// frame.set_len(60);
-/// frame[8..16].copy_from_slice(&[1, 0, 0, 0, 0, 0, 0, 2]);
+/// frame[14..18].copy_from_slice(&[1, 0, 0, 2]);
 /// let mut heads = Heads::new();
 /// heads.load(&[frame]);
-/// assert_eq!(heads.word::<1>()[0], 0x0200_0000_0000_0001);
+/// assert_eq!(heads.word::<3>()[0], 0x0200_0001);
 /// assert_eq!(heads.lengths()[0], 60);
 /// # Ok::<(), fwdlab_port::PortError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct Heads {
-    /// Words 0 to 6 of the frames; the last column is their lengths.
-    columns: [[u64; Heads::FRAMES]; WORDS],
+    columns: [Column; WORDS],
+    /// Bytes 0 and 1.
+    starts: Column,
+    lengths: Column,
 }
 
-/// Words of a cache line.
+/// A word of each frame.
+type Column = [u32; Heads::FRAMES];
+
+/// Words of a frame that are turned, and the byte at which they begin.
 const WORDS: usize = 8;
-const LENGTHS: usize = WORDS - 1;
-/// Frames that are turned at once: as many words as the widest vector has.
-const LANES: usize = 8;
-/// The same with the vectors of AVX2.
+const BEGIN: usize = 2;
+/// Frames that are turned at once: as many words as a vector of AVX2 has.
 #[cfg(target_arch = "x86_64")]
-const FOUR: usize = 4;
+const LANES: usize = 8;
 /// What stands for a frame with less room than a cache line: no EtherType is zero.
 static NOTHING: [u8; Heads::LINE] = [0; Heads::LINE];
 
@@ -53,20 +57,27 @@ impl Heads {
 
     /// Zeros.
     pub const fn new() -> Self {
-        Self { columns: [[0; Self::FRAMES]; WORDS] }
+        let zeros = [0; Self::FRAMES];
+        Self { columns: [zeros; WORDS], starts: zeros, lengths: zeros }
     }
 
-    /// Bytes `8 N` to `8 N + 7` of all frames, `N` from 0 to 6.
+    /// Bytes `4 N + 2` to `4 N + 5` of all frames, `N` from 0 to 7.
     #[inline(always)]
-    pub fn word<const N: usize>(&self) -> &[u64; Self::FRAMES] {
-        const { assert!(N < LENGTHS) };
+    pub fn word<const N: usize>(&self) -> &[u32; Self::FRAMES] {
+        const { assert!(N < WORDS) };
         &self.columns[N]
+    }
+
+    /// Bytes 0 and 1 of all frames.
+    #[inline(always)]
+    pub fn starts(&self) -> &[u32; Self::FRAMES] {
+        &self.starts
     }
 
     /// The lengths of all frames, bytes.
     #[inline(always)]
-    pub fn lengths(&self) -> &[u64; Self::FRAMES] {
-        &self.columns[LENGTHS]
+    pub fn lengths(&self) -> &[u32; Self::FRAMES] {
+        &self.lengths
     }
 
     /// Loads frames as elements 0, 1, ...; at most [`Heads::FRAMES`] of them. Elements behind them
@@ -75,13 +86,9 @@ impl Heads {
     pub fn load(&mut self, frames: &[Frame]) {
         let frames = &frames[..frames.len().min(Self::FRAMES)];
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has AVX-512.
-            unsafe { self.load_wide(frames) };
-            return;
-        } else if is_x86_feature_detected!("avx2") {
+        if is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
-            unsafe { self.load_by_fours(frames) };
+            unsafe { self.load_by_eights(frames) };
             return;
         }
         self.load_plain(frames, 0);
@@ -90,82 +97,61 @@ impl Heads {
     /// Takes elements of another set, by their places there (modulo 64).
     #[inline(always)]
     pub fn pick(&mut self, from: &Heads, places: &[u8]) {
-        let count = places.len().min(Self::FRAMES);
+        let places = &places[..places.len().min(Self::FRAMES)];
         for column in 0..WORDS {
-            let (to, from) = (&mut self.columns[column][..count], &from.columns[column]);
-            for at in 0..count {
-                to[at] = from[usize::from(places[at]) % Self::FRAMES];
-            }
+            pick(&mut self.columns[column], &from.columns[column], places);
         }
+        pick(&mut self.starts, &from.starts, places);
+        pick(&mut self.lengths, &from.lengths, places);
     }
 
     /// One frame after the other, the first of them as element `start`.
-    #[inline]
+    #[inline(never)]
     fn load_plain(&mut self, frames: &[Frame], start: usize) {
         let count = frames.len().min(Self::FRAMES.saturating_sub(start));
         for (at, frame) in frames[..count].iter().enumerate() {
             let at = (start + at) % Self::FRAMES;
-            let words = line(frame).as_chunks::<8>().0;
-            for (column, word) in words[..LENGTHS].iter().enumerate() {
-                self.columns[column][at] = u64::from_le_bytes(*word);
+            let line = line(frame);
+            for (column, word) in line[BEGIN..].as_chunks::<4>().0[..WORDS].iter().enumerate() {
+                self.columns[column][at] = u32::from_le_bytes(*word);
             }
-            self.columns[LENGTHS][at] = frame.len() as u64;
+            self.starts[at] = u16::from_le_bytes([line[0], line[1]]).into();
+            self.lengths[at] = frame.len() as u32;
         }
     }
 
     /// Eight frames at once.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f")]
-    fn load_wide(&mut self, frames: &[Frame]) {
-        use std::arch::x86_64::{_mm512_loadu_si512, _mm512_storeu_si512};
-        let (groups, rest) = frames.as_chunks::<LANES>();
+    #[target_feature(enable = "avx2")]
+    fn load_by_eights(&mut self, frames: &[Frame]) {
+        use std::arch::x86_64::{_mm256_cvtepu16_epi32, _mm256_storeu_si256};
+        let (groups, rest) = frames[..frames.len().min(Self::FRAMES)].as_chunks::<LANES>();
         for (group, frames) in groups.iter().enumerate() {
             let at = group * LANES;
-            // SAFETY: a line has the 64 bytes that are loaded, at any alignment.
-            let row =
-                |lane: usize| unsafe { _mm512_loadu_si512(line(&frames[lane]).as_ptr().cast()) };
-            // Not `array::from_fn`: it is compiled without the wide registers.
-            let rows = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
-            let turned = transpose(rows);
-            for (number, &column) in turned[..LENGTHS].iter().enumerate() {
-                let place = self.columns[number][at..at + LANES].as_mut_ptr();
-                // SAFETY: `place` has room for the eight words that are stored.
-                unsafe { _mm512_storeu_si512(place.cast(), column) };
-            }
-            for (lane, frame) in frames.iter().enumerate() {
-                self.columns[LENGTHS][at + lane] = frame.len() as u64;
-            }
-        }
-        self.load_plain(rest, groups.len() * LANES);
-    }
-
-    /// Four frames at once.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn load_by_fours(&mut self, frames: &[Frame]) {
-        use std::arch::x86_64::{_mm256_loadu_si256, _mm256_storeu_si256};
-        let (groups, rest) = frames.as_chunks::<FOUR>();
-        for (group, frames) in groups.iter().enumerate() {
-            let at = group * FOUR;
-            for half in 0..2 {
-                let first = half * FOUR;
-                // SAFETY: of the 64 bytes of a line 32 are loaded, from 0 or 32 on.
-                let row = |lane: usize| unsafe {
-                    _mm256_loadu_si256(line(&frames[lane])[8 * first..].as_ptr().cast())
-                };
-                let turned = transpose_four([row(0), row(1), row(2), row(3)]);
-                for (i, &column) in turned[..FOUR.min(LENGTHS - first)].iter().enumerate() {
-                    let place = self.columns[first + i][at..at + FOUR].as_mut_ptr();
-                    // SAFETY: `place` has room for the four words that are stored.
-                    unsafe { _mm256_storeu_si256(place.cast(), column) };
-                }
-            }
-            if let Some(lengths) = self.columns[LENGTHS][at..].first_chunk_mut::<FOUR>() {
-                let [a, b, c, d] = frames;
-                *lengths = [a.len() as u64, b.len() as u64, c.len() as u64, d.len() as u64];
+            // SAFETY: there are at most as many groups as `FRAMES` has, so that all eight elements from
+            // `at` on are there.
+            let store = |column: &mut Column, words| unsafe {
+                _mm256_storeu_si256(column.as_mut_ptr().add(at).cast(), words);
+            };
+            let Some(lengths) = lengths(frames) else {
+                self.load_plain(frames, at);
+                continue;
+            };
+            store(&mut self.lengths, lengths);
+            // SAFETY: each frame has the room of a line, which is initialised, and nobody writes to it
+            // while it is borrowed.
+            let (starts, first, second) = unsafe {
+                (starts(frames), four_words(frames, BEGIN), four_words(frames, BEGIN + 16))
+            };
+            store(&mut self.starts, _mm256_cvtepu16_epi32(starts));
+            for number in 0..4 {
+                store(&mut self.columns[number], first[number]);
+                store(&mut self.columns[number + 4], second[number]);
             }
         }
-        self.load_plain(rest, groups.len() * FOUR);
+        if !rest.is_empty() {
+            self.load_plain(rest, groups.len() * LANES);
+        }
     }
 }
 
@@ -175,74 +161,198 @@ impl Default for Heads {
     }
 }
 
-/// The first line of a frame's room.
+/// What IPv6 frames have behind the words of [`Heads`], of as many frames.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub struct Tails {
+    sources: Column,
+    destinations: Column,
+}
+
+/// Where an IPv6 frame has the last word of its source; behind it comes the destination.
+const SOURCE_END: usize = 34;
+const DESTINATION: usize = SOURCE_END + 4;
+
+impl Tails {
+    /// Zeros.
+    pub const fn new() -> Self {
+        Self { sources: [0; Heads::FRAMES], destinations: [0; Heads::FRAMES] }
+    }
+
+    /// The last words of the sources, as they lie in the frames.
+    #[inline(always)]
+    pub fn sources(&self) -> &[u32; Heads::FRAMES] {
+        &self.sources
+    }
+
+    /// The first words of the destinations, as they lie in the frames.
+    #[inline(always)]
+    pub fn destinations(&self) -> &[u32; Heads::FRAMES] {
+        &self.destinations
+    }
+
+    /// Loads frames as [`Heads::load`] does, and their destinations as numbers.
+    #[inline]
+    pub fn load(&mut self, frames: &[Frame], numbers: &mut [u128; Heads::FRAMES]) {
+        let frames = &frames[..frames.len().min(Heads::FRAMES)];
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            unsafe { self.load_by_eights(frames, numbers) };
+            return;
+        }
+        self.load_plain(frames, 0, numbers);
+    }
+
+    /// Loads one frame as element `at` (modulo 64).
+    #[inline]
+    pub fn load_one(&mut self, at: usize, frame: &Frame, numbers: &mut [u128; Heads::FRAMES]) {
+        let (at, line) = (at % Heads::FRAMES, line(frame));
+        let word =
+            |at: usize| line[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        (self.sources[at], self.destinations[at]) = (word(SOURCE_END), word(DESTINATION));
+        numbers[at] =
+            line[DESTINATION..].first_chunk().map_or(0, |bytes| u128::from_be_bytes(*bytes));
+    }
+
+    #[inline(never)]
+    fn load_plain(&mut self, frames: &[Frame], start: usize, numbers: &mut [u128; Heads::FRAMES]) {
+        for (at, frame) in frames.iter().enumerate() {
+            self.load_one(start + at, frame, numbers);
+        }
+    }
+
+    /// Eight frames at once.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn load_by_eights(&mut self, frames: &[Frame], numbers: &mut [u128; Heads::FRAMES]) {
+        use std::arch::x86_64::{
+            _mm_loadu_si128, _mm_set_epi8, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_storeu_si256,
+        };
+        let reverse = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        let (groups, rest) = frames[..frames.len().min(Heads::FRAMES)].as_chunks::<LANES>();
+        for (group, frames) in groups.iter().enumerate() {
+            let at = group * LANES;
+            if lengths(frames).is_none() {
+                self.load_plain(frames, at, numbers);
+                continue;
+            }
+            // SAFETY: as in `Heads::load_by_eights`.
+            let [sources, destinations, _, _] = unsafe { four_words(frames, SOURCE_END) };
+            // SAFETY: there are at most as many groups as `FRAMES` has.
+            unsafe {
+                _mm256_storeu_si256(self.sources.as_mut_ptr().add(at).cast(), sources);
+                _mm256_storeu_si256(self.destinations.as_mut_ptr().add(at).cast(), destinations);
+            }
+            for (lane, frame) in frames.iter().enumerate() {
+                // SAFETY: both of the above; the bytes of a number are the other way round.
+                unsafe {
+                    let bytes = _mm_loadu_si128(frame.start().add(DESTINATION).cast());
+                    let place = numbers.as_mut_ptr().add(at + lane);
+                    _mm_storeu_si128(place.cast(), _mm_shuffle_epi8(bytes, reverse));
+                }
+            }
+        }
+        if !rest.is_empty() {
+            self.load_plain(rest, groups.len() * LANES, numbers);
+        }
+    }
+}
+
+impl Default for Tails {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The first line of a frame's room; zeros where it has less.
 #[inline(always)]
 fn line(frame: &Frame) -> &[u8; Heads::LINE] {
     if frame.capacity() < Heads::LINE { &NOTHING } else { frame.head() }
 }
 
-/// Rows to columns. First pairs of rows are interleaved word by word, then the 128-bit parts of
-/// four such pairs are sorted, in two steps.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn transpose(
-    [a, b, c, d, e, f, g, h]: [std::arch::x86_64::__m512i; LANES],
-) -> [std::arch::x86_64::__m512i; LANES] {
-    use std::arch::x86_64::{
-        __m512i, _mm512_shuffle_i64x2, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
-    };
-    /// Parts 0 and 2 of both; parts 1 and 3 of both.
-    const EVEN: i32 = 0x88;
-    const ODD: i32 = 0xdd;
-    // Of four pairs of rows with words (n, n + 2, n + 4, n + 6): the four columns.
-    let sort = |p: __m512i, q: __m512i, r: __m512i, s: __m512i| {
-        let (p_even, p_odd) =
-            (_mm512_shuffle_i64x2::<EVEN>(p, q), _mm512_shuffle_i64x2::<ODD>(p, q));
-        let (r_even, r_odd) =
-            (_mm512_shuffle_i64x2::<EVEN>(r, s), _mm512_shuffle_i64x2::<ODD>(r, s));
-        (
-            _mm512_shuffle_i64x2::<EVEN>(p_even, r_even),
-            _mm512_shuffle_i64x2::<EVEN>(p_odd, r_odd),
-            _mm512_shuffle_i64x2::<ODD>(p_even, r_even),
-            _mm512_shuffle_i64x2::<ODD>(p_odd, r_odd),
-        )
-    };
-    let (zero, two, four, six) = sort(
-        _mm512_unpacklo_epi64(a, b),
-        _mm512_unpacklo_epi64(c, d),
-        _mm512_unpacklo_epi64(e, f),
-        _mm512_unpacklo_epi64(g, h),
-    );
-    let (one, three, five, seven) = sort(
-        _mm512_unpackhi_epi64(a, b),
-        _mm512_unpackhi_epi64(c, d),
-        _mm512_unpackhi_epi64(e, f),
-        _mm512_unpackhi_epi64(g, h),
-    );
-    [zero, one, two, three, four, five, six, seven]
+#[inline(always)]
+fn pick(to: &mut Column, from: &Column, places: &[u8]) {
+    let to = &mut to[..places.len()];
+    for at in 0..places.len() {
+        to[at] = from[usize::from(places[at]) % Heads::FRAMES];
+    }
 }
 
-/// Four rows to columns: pairs of rows are interleaved word by word, then their halves sorted.
+/// The lengths of eight frames, in order; `None` if one of them has less room than a line.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-fn transpose_four(
-    [a, b, c, d]: [std::arch::x86_64::__m256i; FOUR],
-) -> [std::arch::x86_64::__m256i; FOUR] {
+fn lengths([a, b, c, d, e, f, g, h]: &[Frame; LANES]) -> Option<std::arch::x86_64::__m256i> {
     use std::arch::x86_64::{
-        _mm256_permute2x128_si256, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
+        _mm_castpd_ps, _mm_loadh_pd, _mm_loadl_pd, _mm_setzero_pd, _mm_shuffle_ps,
+        _mm256_and_si256, _mm256_castps_si256, _mm256_cmpgt_epi32, _mm256_movemask_epi8,
+        _mm256_set_m128, _mm256_set1_epi32, _mm256_srli_epi32,
     };
-    /// The lower halves of both; the upper ones.
-    const LOWER: i32 = 0x20;
-    const UPPER: i32 = 0x31;
-    let (even, odd) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-    let (even2, odd2) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
+    // SAFETY: eight bytes can be read where `extent` says.
+    let two = |one: &Frame, other: &Frame| unsafe {
+        let low = _mm_loadl_pd(_mm_setzero_pd(), one.extent().cast());
+        _mm_castpd_ps(_mm_loadh_pd(low, other.extent().cast()))
+    };
+    // The lower halves of these.
+    let four = |ab, cd| _mm_shuffle_ps::<0x88>(ab, cd);
+    let (low, high) = (four(two(a, b), two(c, d)), four(two(e, f), two(g, h)));
+    let both = _mm256_castps_si256(_mm256_set_m128(high, low));
+    let rooms = _mm256_srli_epi32::<16>(both);
+    let is_short = _mm256_cmpgt_epi32(_mm256_set1_epi32(Heads::LINE as i32), rooms);
+    let lengths = _mm256_and_si256(both, _mm256_set1_epi32(0xffff));
+    (_mm256_movemask_epi8(is_short) == 0).then_some(lengths)
+}
+
+/// Bytes 0 and 1 of eight frames.
+///
+/// # Safety
+/// Each frame has the room of a line.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn starts(frames: &[Frame; LANES]) -> std::arch::x86_64::__m128i {
+    use std::arch::x86_64::_mm_set_epi16;
+    // SAFETY: the caller's.
+    let start = |lane: usize| unsafe { frames[lane].start().cast::<i16>().read_unaligned() };
+    let [a, b, c, d] = [start(0), start(1), start(2), start(3)];
+    _mm_set_epi16(start(7), start(6), start(5), start(4), d, c, b, a)
+}
+
+/// Four words of eight frames, from a byte on, in columns.
+///
+/// # Safety
+/// Each frame can be read for 16 bytes from that byte on.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn four_words(frames: &[Frame; LANES], from: usize) -> [std::arch::x86_64::__m256i; 4] {
+    use std::arch::x86_64::{_mm_loadu_si128, _mm256_castsi128_si256, _mm256_inserti128_si256};
+    // SAFETY: the caller's, at any alignment.
+    let row = |lane: usize| unsafe { _mm_loadu_si128(frames[lane].start().add(from).cast()) };
+    let pair = |lane: usize| {
+        _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(row(lane)), row(lane + 4))
+    };
+    // Not `array::map`: it is compiled without the wide registers.
+    transpose([pair(0), pair(1), pair(2), pair(3)])
+}
+
+/// Rows to columns: pairs of rows are interleaved word by word, then pairs of those by pairs of words.
+/// Each vector holds words of two rows, which stay in their halves.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn transpose([a, b, c, d]: [std::arch::x86_64::__m256i; 4]) -> [std::arch::x86_64::__m256i; 4] {
+    use std::arch::x86_64::{
+        _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+    };
+    let (low, high) = (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+    let (low2, high2) = (_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
     [
-        _mm256_permute2x128_si256::<LOWER>(even, even2),
-        _mm256_permute2x128_si256::<LOWER>(odd, odd2),
-        _mm256_permute2x128_si256::<UPPER>(even, even2),
-        _mm256_permute2x128_si256::<UPPER>(odd, odd2),
+        _mm256_unpacklo_epi64(low, low2),
+        _mm256_unpackhi_epi64(low, low2),
+        _mm256_unpacklo_epi64(high, high2),
+        _mm256_unpackhi_epi64(high, high2),
     ]
 }
 
@@ -251,7 +361,7 @@ mod tests {
     use super::*;
     use crate::{Batch, Pool, PoolConfig};
 
-    /// Frames of random bytes, one of them with less room than a line.
+    /// Frames of random bytes.
     fn frames(count: usize) -> (Pool, Batch) {
         let pool = Pool::new(PoolConfig { frames: 64, ..PoolConfig::default() }).unwrap();
         let mut batch = Batch::new();
@@ -274,25 +384,38 @@ mod tests {
             let (mut heads, mut plain) = (Heads::new(), Heads::new());
             heads.load(&batch);
             plain.load_plain(&batch, 0);
-            #[cfg(target_arch = "x86_64")]
-            if is_x86_feature_detected!("avx2") {
-                let mut fours = Heads::new();
-                // SAFETY: the processor has AVX2.
-                unsafe { fours.load_by_fours(&batch) };
-                assert_eq!(fours.columns, plain.columns, "{count} frames");
-            }
-            for (column, words) in heads.columns[..LENGTHS].iter().enumerate() {
+            for (column, words) in heads.columns.iter().enumerate() {
                 for (at, frame) in batch.iter().enumerate() {
-                    let mut word = [0; 8];
-                    word.copy_from_slice(&frame.head::<64>()[8 * column..8 * column + 8]);
-                    assert_eq!(words[at], u64::from_le_bytes(word), "frame {at} of {count}");
+                    let mut word = [0; 4];
+                    word.copy_from_slice(&frame.head::<64>()[4 * column + 2..4 * column + 6]);
+                    assert_eq!(words[at], u32::from_le_bytes(word), "frame {at} of {count}");
                 }
                 assert!(words[count..].iter().all(|&word| word == 0));
             }
-            assert_eq!(heads.columns[..LENGTHS], plain.columns[..LENGTHS]);
-            let lengths: Vec<u64> = batch.iter().map(|frame| frame.len() as u64).collect();
+            assert_eq!((heads.columns, heads.starts), (plain.columns, plain.starts));
+            for (at, frame) in batch.iter().enumerate() {
+                let start = u16::from_le_bytes([frame[0], frame[1]]);
+                assert_eq!(heads.starts()[at], u32::from(start));
+            }
+            let lengths: Vec<u32> = batch.iter().map(|frame| frame.len() as u32).collect();
             assert_eq!(heads.lengths()[..count], lengths);
             assert_eq!(plain.lengths()[..count], lengths);
+        }
+    }
+
+    #[test]
+    fn tails_are_the_words_behind_and_the_destinations() {
+        for count in 0..=64 {
+            let (_pool, batch) = frames(count);
+            let (mut tails, mut numbers) = (Tails::new(), [0; 64]);
+            tails.load(&batch, &mut numbers);
+            for (at, frame) in batch.iter().enumerate() {
+                let head = frame.head::<64>();
+                assert_eq!(tails.sources()[at].to_le_bytes(), head[34..38]);
+                assert_eq!(tails.destinations()[at].to_le_bytes(), head[38..42]);
+                assert_eq!(numbers[at].to_be_bytes(), head[38..54], "frame {at} of {count}");
+            }
+            assert!(numbers[count..].iter().all(|&number| number == 0));
         }
     }
 
@@ -309,7 +432,11 @@ mod tests {
         assert!(batch[3].pull_front(4));
         let mut heads = Heads::new();
         heads.load(&batch);
-        assert_eq!((heads.word::<1>()[2], heads.word::<1>()[3]), (0xa5a5_a5a5_a5a5_a5a5, 0));
+        assert_eq!((heads.word::<1>()[2], heads.word::<1>()[3]), (0xa5a5_a5a5, 0));
+        let (mut tails, mut numbers) = (Tails::new(), [1; 64]);
+        tails.load(&batch, &mut numbers);
+        assert_eq!((tails.sources()[2], tails.sources()[3]), (0xa5a5_a5a5, 0));
+        assert_eq!((numbers[3], numbers[8]), (0, 1));
     }
 
     #[test]
