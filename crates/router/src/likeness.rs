@@ -30,8 +30,8 @@ impl<const N: usize> Likeness<N> {
     #[inline(always)]
     pub(crate) fn add(&self, sum: &mut u32, words: [u32; N]) {
         let mut difference = 0;
-        for at in 0..N {
-            difference |= (words[at] ^ self.words[at]) & self.masks[at];
+        for (at, word) in words.iter().enumerate() {
+            difference |= (word ^ self.words[at]) & self.masks[at];
         }
         *sum |= u32::from(difference == 0);
     }

@@ -116,7 +116,10 @@ impl<A: Address> Row<A> {
         let len = self.len.min(CHUNK);
         let (hops, ids) = (&mut self.hops[..len], &self.nexthops[..len]);
         let mut others = first.is_not_forward_by(first.port());
+        let frames = &chunk[..len];
         for at in 0..len {
+            // A lookup in a large table has pushed some of the frames out of L1 again.
+            frames[at].prefetch_write();
             hops[at] = way.adjacencies.of(ids[at]);
             others |= hops[at].is_not_forward_by(first.port());
         }
@@ -308,20 +311,30 @@ impl<'a, F: Family> Lazy<'a, F> {
     }
 }
 
+impl Row<u128> {
+    /// Loads the headers of a chunk, and of all its frames what IPv6 has behind them.
+    #[inline(always)]
+    pub(crate) fn load(&mut self, heads: &mut Heads, chunk: &[Frame]) {
+        heads.load_with_tails(chunk, &mut self.tails, &mut self.addresses);
+    }
+}
+
 impl<A: Address> Row<A> {
     /// Checks, looks up and rewrites; returns how many frames are left over.
     #[inline(always)]
     pub(crate) fn forward<'a, F: FastFamily<Addr = A>>(
         &mut self,
         view: &mut Lazy<'a, F>,
-        (chunk, heads): (&mut [Frame], &Heads),
+        (chunk, (heads, has_tails)): (&mut [Frame], (&Heads, bool)),
         fates: &mut [u8],
         batch: &OfBatch<'a>,
     ) -> usize {
         let (table, way) = view.pin(batch);
         let is_all = self.len == chunk.len();
         let places = &self.places[..self.len.min(CHUNK)];
-        F::load(&mut self.tails, &mut self.addresses, chunk, (!is_all).then_some(places));
+        if !(is_all && has_tails) {
+            F::load(&mut self.tails, &mut self.addresses, chunk, (!is_all).then_some(places));
+        }
         let heads = (if is_all { heads } else { &self.own }, &self.tails);
         let all = (self.len, batch.mac, batch.own);
         if F::check(&mut self.checked, heads, &mut self.addresses, all) {

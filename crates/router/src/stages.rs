@@ -64,9 +64,15 @@ impl Plane {
             let (chunk, next) = rest.split_at_mut(count);
             let (chunk_fates, next_fates) = fates.split_at_mut(count);
             prefetch(next, count);
-            self.heads.load(chunk);
-            let heads = &self.heads;
-            let others = sort(heads, count, row, row6);
+            // Where the last chunk had IPv6, this one will.
+            let has_tails = row6.len > 0;
+            if has_tails {
+                row6.load(&mut self.heads, chunk);
+            } else {
+                self.heads.load(chunk);
+            }
+            let heads = (&self.heads, has_tails);
+            let others = sort(&self.heads, count, row, row6);
             if others > 0 {
                 chunk_fates.fill(GENERAL);
                 left += others;

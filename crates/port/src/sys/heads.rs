@@ -39,6 +39,8 @@ pub struct Heads {
 
 /// A word of each frame.
 type Column = [u32; Heads::FRAMES];
+/// The destination of each frame.
+type Numbers = [u128; Heads::FRAMES];
 
 /// Words of a frame that are turned, and the byte at which they begin.
 const WORDS: usize = 8;
@@ -84,14 +86,28 @@ impl Heads {
     /// keep what they had.
     #[inline]
     pub fn load(&mut self, frames: &[Frame]) {
+        self.load_and(frames, None);
+    }
+
+    /// As [`Heads::load`], and what [`Tails::load`] does, so that each frame is visited once.
+    #[inline]
+    pub fn load_with_tails(&mut self, frames: &[Frame], tails: &mut Tails, numbers: &mut Numbers) {
+        self.load_and(frames, Some((tails, numbers)));
+    }
+
+    #[inline(always)]
+    fn load_and(&mut self, frames: &[Frame], tails: Option<(&mut Tails, &mut Numbers)>) {
         let frames = &frames[..frames.len().min(Self::FRAMES)];
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
-            unsafe { self.load_by_eights(frames) };
+            unsafe { self.load_by_eights(frames, tails) };
             return;
         }
         self.load_plain(frames, 0);
+        if let Some((tails, numbers)) = tails {
+            tails.load_plain(frames, 0, numbers);
+        }
     }
 
     /// Takes elements of another set, by their places there (modulo 64).
@@ -123,7 +139,7 @@ impl Heads {
     /// Eight frames at once.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn load_by_eights(&mut self, frames: &[Frame]) {
+    fn load_by_eights(&mut self, frames: &[Frame], mut tails: Option<(&mut Tails, &mut Numbers)>) {
         use std::arch::x86_64::{_mm256_cvtepu16_epi32, _mm256_storeu_si256};
         let (groups, rest) = frames[..frames.len().min(Self::FRAMES)].as_chunks::<LANES>();
         for (group, frames) in groups.iter().enumerate() {
@@ -135,6 +151,9 @@ impl Heads {
             };
             let Some(lengths) = lengths(frames) else {
                 self.load_plain(frames, at);
+                if let Some((tails, numbers)) = &mut tails {
+                    tails.load_plain(frames, at, numbers);
+                }
                 continue;
             };
             store(&mut self.lengths, lengths);
@@ -148,9 +167,16 @@ impl Heads {
                 store(&mut self.columns[number], first[number]);
                 store(&mut self.columns[number + 4], second[number]);
             }
+            if let Some((tails, numbers)) = &mut tails {
+                // SAFETY: as above.
+                unsafe { tails.load_eight(frames, group, numbers) };
+            }
         }
         if !rest.is_empty() {
             self.load_plain(rest, groups.len() * LANES);
+            if let Some((tails, numbers)) = tails {
+                tails.load_plain(rest, groups.len() * LANES, numbers);
+            }
         }
     }
 }
@@ -193,7 +219,7 @@ impl Tails {
 
     /// Loads frames as [`Heads::load`] does, and their destinations as numbers.
     #[inline]
-    pub fn load(&mut self, frames: &[Frame], numbers: &mut [u128; Heads::FRAMES]) {
+    pub fn load(&mut self, frames: &[Frame], numbers: &mut Numbers) {
         let frames = &frames[..frames.len().min(Heads::FRAMES)];
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
@@ -206,7 +232,7 @@ impl Tails {
 
     /// Loads one frame as element `at` (modulo 64).
     #[inline]
-    pub fn load_one(&mut self, at: usize, frame: &Frame, numbers: &mut [u128; Heads::FRAMES]) {
+    pub fn load_one(&mut self, at: usize, frame: &Frame, numbers: &mut Numbers) {
         let (at, line) = (at % Heads::FRAMES, line(frame));
         let word =
             |at: usize| line[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
@@ -216,7 +242,7 @@ impl Tails {
     }
 
     #[inline(never)]
-    fn load_plain(&mut self, frames: &[Frame], start: usize, numbers: &mut [u128; Heads::FRAMES]) {
+    fn load_plain(&mut self, frames: &[Frame], start: usize, numbers: &mut Numbers) {
         for (at, frame) in frames.iter().enumerate() {
             self.load_one(start + at, frame, numbers);
         }
@@ -225,11 +251,7 @@ impl Tails {
     /// Eight frames at once.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn load_by_eights(&mut self, frames: &[Frame], numbers: &mut [u128; Heads::FRAMES]) {
-        use std::arch::x86_64::{
-            _mm_loadu_si128, _mm_set_epi8, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_storeu_si256,
-        };
-        let reverse = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    fn load_by_eights(&mut self, frames: &[Frame], numbers: &mut Numbers) {
         let (groups, rest) = frames[..frames.len().min(Heads::FRAMES)].as_chunks::<LANES>();
         for (group, frames) in groups.iter().enumerate() {
             let at = group * LANES;
@@ -237,24 +259,41 @@ impl Tails {
                 self.load_plain(frames, at, numbers);
                 continue;
             }
-            // SAFETY: as in `Heads::load_by_eights`.
-            let [sources, destinations, _, _] = unsafe { four_words(frames, SOURCE_END) };
-            // SAFETY: there are at most as many groups as `FRAMES` has.
-            unsafe {
-                _mm256_storeu_si256(self.sources.as_mut_ptr().add(at).cast(), sources);
-                _mm256_storeu_si256(self.destinations.as_mut_ptr().add(at).cast(), destinations);
-            }
-            for (lane, frame) in frames.iter().enumerate() {
-                // SAFETY: both of the above; the bytes of a number are the other way round.
-                unsafe {
-                    let bytes = _mm_loadu_si128(frame.start().add(DESTINATION).cast());
-                    let place = numbers.as_mut_ptr().add(at + lane);
-                    _mm_storeu_si128(place.cast(), _mm_shuffle_epi8(bytes, reverse));
-                }
-            }
+            // SAFETY: each frame has the room of a line.
+            unsafe { self.load_eight(frames, group, numbers) };
         }
         if !rest.is_empty() {
             self.load_plain(rest, groups.len() * LANES, numbers);
+        }
+    }
+
+    /// Eight frames as that group of elements (modulo the number of groups).
+    ///
+    /// # Safety
+    /// Each frame has the room of a line.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn load_eight(&mut self, frames: &[Frame; LANES], group: usize, numbers: &mut Numbers) {
+        use std::arch::x86_64::{
+            _mm_loadu_si128, _mm_set_epi8, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_storeu_si256,
+        };
+        let reverse = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        let at = group % (Heads::FRAMES / LANES) * LANES;
+        // SAFETY: the caller's; a line is initialised, and nobody writes to it while it is borrowed.
+        let [sources, destinations, _, _] = unsafe { four_words(frames, SOURCE_END) };
+        // SAFETY: all eight elements from `at` on are there.
+        unsafe {
+            _mm256_storeu_si256(self.sources.as_mut_ptr().add(at).cast(), sources);
+            _mm256_storeu_si256(self.destinations.as_mut_ptr().add(at).cast(), destinations);
+        }
+        for (lane, frame) in frames.iter().enumerate() {
+            // SAFETY: both of the above; the bytes of a number are the other way round.
+            unsafe {
+                let bytes = _mm_loadu_si128(frame.start().add(DESTINATION).cast());
+                let place = numbers.as_mut_ptr().add(at + lane);
+                _mm_storeu_si128(place.cast(), _mm_shuffle_epi8(bytes, reverse));
+            }
         }
     }
 }
@@ -409,6 +448,12 @@ mod tests {
             let (_pool, batch) = frames(count);
             let (mut tails, mut numbers) = (Tails::new(), [0; 64]);
             tails.load(&batch, &mut numbers);
+            let (mut heads, mut together, mut same) = (Heads::new(), Tails::new(), [0; 64]);
+            heads.load_with_tails(&batch, &mut together, &mut same);
+            assert_eq!(
+                (&tails.sources, &tails.destinations, &numbers),
+                (&together.sources, &together.destinations, &same)
+            );
             for (at, frame) in batch.iter().enumerate() {
                 let head = frame.head::<64>();
                 assert_eq!(tails.sources()[at].to_le_bytes(), head[34..38]);
