@@ -137,16 +137,23 @@ pub(crate) fn ends_of(head: &[u8; LINE], family: Family) -> (Ends, u32) {
         Family::Inet => {
             let addresses = u64::from_be_bytes(field(head, INET_ADDRESSES));
             let ports = u32::from_be_bytes(field(head, INET_UDP));
-            let sequence = u32::from_be_bytes(field(head, INET_PAYLOAD));
-            (ends((addresses >> 32, addresses & 0xffff_ffff), ports), sequence)
+            (ends((addresses >> 32, addresses & 0xffff_ffff), ports), sequence_of(head, family))
         }
         Family::Inet6 => {
             let word = |at| u64::from_be_bytes(field(head, at));
             let addresses = (word(INET6_SOURCE + 8), word(INET6_DESTINATION + 8));
             let ports = u32::from_be_bytes(field(head, INET6_UDP));
-            let sequence = u32::from_be_bytes(field(head, IP)) & INET6_SEQUENCE_MASK;
-            (ends(addresses, ports), sequence)
+            (ends(addresses, ports), sequence_of(head, family))
         }
+    }
+}
+
+/// A frame's sequence number, taken for a frame of this family.
+#[inline(always)]
+pub(crate) fn sequence_of(head: &[u8; LINE], family: Family) -> u32 {
+    match family {
+        Family::Inet => u32::from_be_bytes(field(head, INET_PAYLOAD)),
+        Family::Inet6 => u32::from_be_bytes(field(head, IP)) & INET6_SEQUENCE_MASK,
     }
 }
 

@@ -133,6 +133,22 @@ impl Cycle {
     }
 }
 
+impl Cycle {
+    /// Takes as many numbers as follow each other one by one, at most so many: the first and their count,
+    /// which is 0 where the order is another.
+    #[inline(always)]
+    pub(crate) fn run(&mut self, most: usize) -> (usize, usize) {
+        if !self.table.is_empty() {
+            return (0, 0);
+        }
+        let first = self.next as usize;
+        let count = most.min((self.length as usize).saturating_sub(first));
+        let next = first + count;
+        self.next = if next == self.length as usize { 0 } else { next as u32 };
+        (first, count)
+    }
+}
+
 /// Fisher and Yates.
 fn permutation(count: u32, random: &mut SplitMix) -> Vec<u32> {
     let mut table: Vec<u32> = (0..count).collect();

@@ -1,5 +1,7 @@
 //! What sender and receiver know of a stream, worked out once.
 
+use std::ops::Range;
+
 use fwdlab_port::Frame;
 use fwdlab_wire::ethernet::FCS_LEN;
 
@@ -82,6 +84,14 @@ impl Prepared {
     #[inline(always)]
     pub(crate) fn arriving(&self, flow: u32, size: usize) -> Option<&Line> {
         self.arriving.get(flow as usize * self.templates.len() + size)
+    }
+
+    /// The only template with the lines of these flows, as they are sent and as they must arrive; `None`
+    /// where there are several sizes, or lines are computed.
+    #[inline(always)]
+    pub(crate) fn in_turn(&self, flows: Range<usize>) -> Option<(&Template, &[Line], &[Line])> {
+        let [only] = &self.templates[..] else { return None };
+        Some((only, self.lines.get(flows.clone())?, self.arriving.get(flows)?))
     }
 
     /// Which size has this length without FCS.

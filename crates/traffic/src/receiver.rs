@@ -9,7 +9,7 @@ use fwdlab_wire::ethernet;
 use crate::checks::Checks;
 use crate::error::TrafficError;
 use crate::flows::Family;
-use crate::inspect::{Expected, Seen, ends_of, has_valid_payload, stamp};
+use crate::inspect::{Expected, Seen, ends_of, has_valid_payload, sequence_of, stamp};
 use crate::latency::Latency;
 use crate::layout::{INET6_SEQUENCE_MASK, LINE};
 use crate::plan::TrafficPlan;
@@ -291,6 +291,67 @@ impl ReceiveStream {
     /// way and next in their flows; returns how many.
     #[inline(always)]
     fn take_right<const INET6: bool>(&mut self, frames: &[Frame], range: Range<usize>) -> usize {
+        if self.prepared.in_turn(0..self.flows.len()).is_none() {
+            let count = self.take_each::<INET6>(frames, range, false);
+            self.received += count as u64;
+            return count;
+        }
+        let mut at = range.start;
+        while at < range.end {
+            let before = at;
+            at += self.take_in_turn::<INET6>(frames, at..range.end);
+            at += self.take_each::<INET6>(frames, at..range.end, true);
+            if at == before {
+                break;
+            }
+        }
+        let count = at - range.start;
+        self.received += count as u64;
+        count
+    }
+
+    /// The same for frames of one size whose lines are kept, and as long as each belongs to the flow after
+    /// the last one's, up to the last flow: then nothing has to be looked up for a frame.
+    #[inline(always)]
+    fn take_in_turn<const INET6: bool>(&mut self, frames: &[Frame], range: Range<usize>) -> usize {
+        let family = if INET6 { Family::Inet6 } else { Family::Inet };
+        let first = self.guess as usize;
+        let most = range.len().min(self.flows.len() - first);
+        let Some((template, _, lines)) = self.prepared.in_turn(first..first + most) else {
+            return 0;
+        };
+        let mask = self.mask;
+        // All of one length, so that no index is tested in the loop.
+        let states = &mut self.flows[first..first + most];
+        let (now, lines) = (&frames[range.start..range.start + most], &lines[..most]);
+        let mut count = 0;
+        while count < most {
+            if let Some(ahead) = frames.get(range.start + count + PREFETCH) {
+                ahead.prefetch_write();
+            }
+            let (frame, state) = (&now[count], &mut states[count]);
+            let head = frame.head::<LINE>();
+            let is_right =
+                frame.len() == template.len && !differ(head, &lines[count], &template.mask);
+            if !(is_right && state.is_next(sequence_of(head, family), mask)) {
+                break;
+            }
+            state.advance();
+            count += 1;
+        }
+        let next = first + count;
+        self.guess = if next == self.flows.len() { 0 } else { next as u32 };
+        count
+    }
+
+    /// The same for any frames; up to one that belongs to the flow after the last one's, if it is asked to.
+    #[inline(always)]
+    fn take_each<const INET6: bool>(
+        &mut self,
+        frames: &[Frame],
+        range: Range<usize>,
+        until_in_turn: bool,
+    ) -> usize {
         let family = if INET6 { Family::Inet6 } else { Family::Inet };
         let prepared = &*self.prepared;
         // Local copies, so that the compiler knows that writing flow states does not change them.
@@ -325,11 +386,12 @@ impl ReceiveStream {
             state.advance();
             guess = after(flow, flows.len());
             at += 1;
+            if is_guessed & until_in_turn {
+                break;
+            }
         }
         self.guess = guess;
-        let count = at - range.start;
-        self.received += count as u64;
-        count
+        at - range.start
     }
 
     #[inline(always)]

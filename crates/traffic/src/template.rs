@@ -242,10 +242,11 @@ impl Template {
         *head = line.0;
         match family {
             Family::Inet => {
-                let of_zero = u16::from_be_bytes(field(&line.0, INET_UDP_CHECKSUM));
+                let of_zero = u16::from_ne_bytes(field(&line.0, INET_UDP_CHECKSUM));
+                let sequence = sequence.to_be();
                 let checksum = with_sequence(of_zero, sequence);
-                put(head, INET_UDP_CHECKSUM, checksum.to_be_bytes());
-                put(head, INET_PAYLOAD, sequence.to_be_bytes());
+                put(head, INET_UDP_CHECKSUM, checksum.to_ne_bytes());
+                put(head, INET_PAYLOAD, sequence.to_ne_bytes());
             }
             Family::Inet6 => put_label(head, sequence),
         }
@@ -339,12 +340,14 @@ fn udp_checksum_at(family: Family) -> usize {
 }
 
 /// The UDP checksum of an IPv4 frame, from that of sequence number 0. The number is a 32-bit
-/// word of the sum, and a checksum is the complement of the sum.
+/// word of the sum, and a checksum is the complement of the sum; both as they lie in the frame, which
+/// any byte order gives the same sum of (RFC 1071, section 2(B)).
 #[inline(always)]
 fn with_sequence(checksum_of_zero: u16, sequence: u32) -> u16 {
-    let sum = u32::from(!checksum_of_zero) + (sequence >> 16) + (sequence & 0xffff);
-    let sum = (sum & 0xffff) + (sum >> 16);
-    match !(((sum & 0xffff) + (sum >> 16)) as u16) {
+    let (sum, carry) = sequence.overflowing_add(u32::from(!checksum_of_zero));
+    let sum = sum.wrapping_add(u32::from(carry));
+    // The upper half of a word and itself turned round is the sum of its halves with the carry of it.
+    match !((sum.wrapping_add(sum.rotate_left(16)) >> 16) as u16) {
         0 => 0xffff,
         checksum => checksum,
     }
