@@ -5,14 +5,22 @@ use fwdlab_traffic::{FlowSet, Receiver, Sender, Stream, TrafficPlan};
 
 use crate::case::{AnyError, Case, Loop};
 
-/// Source and destination ranges of a family: 2000 flows.
+/// Source and destination ranges of a family: 2000 flows, whose lines are kept, or a million.
 type Ranges = (&'static str, &'static str);
 
-const FAMILIES: [(&str, Ranges); 2] = [
+const FAMILIES: [(&str, Ranges); 4] = [
     ("inet", ("198.18.10.1-198.18.10.20:2000", "198.19.10.1-198.19.10.100:2000")),
     (
         "inet6",
         ("[2001:2:0:10::1]-[2001:2:0:10::14]:2000", "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000"),
+    ),
+    ("inet, 1M flows", ("198.18.10.1-198.18.10.20:2000", "198.19.0.1-198.19.195.80:2000")),
+    (
+        "inet6, 1M flows",
+        (
+            "[2001:2:0:10::1]-[2001:2:0:10::14]:2000",
+            "[2001:2:0:8010::1]-[2001:2:0:8010::c350]:2000",
+        ),
     ),
 ];
 

@@ -65,13 +65,37 @@ pub(crate) fn put<const N: usize>(line: &mut [u8; LINE], at: usize, bytes: [u8; 
 /// the loop over a batch: sums here stay below 2^48.
 #[inline(always)]
 pub(crate) fn fold(sum: u64) -> u16 {
-    let sum = (sum & 0xffff) + ((sum >> 16) & 0xffff) + (sum >> 32);
-    let sum = (sum & 0xffff) + (sum >> 16);
-    ((sum & 0xffff) + (sum >> 16)) as u16
+    fold_two(sum as u32, (sum >> 32) as u32)
+}
+
+/// The same of two words, the second below 2^16 (or the first). The upper half of a word and itself
+/// turned round is the sum of its halves, with the carry of it.
+#[inline(always)]
+pub(crate) fn fold_two(one: u32, other: u32) -> u16 {
+    let (sum, carry) = one.overflowing_add(other);
+    let sum = sum.wrapping_add(u32::from(carry));
+    (sum.wrapping_add(sum.rotate_left(16)) >> 16) as u16
 }
 
 /// Both halves of a 64-bit word, for one's complement sums (2^32 = 1 modulo 65535).
 #[inline(always)]
 pub(crate) fn halves(word: u64) -> u64 {
     (word >> 32) + (word & 0xffff_ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fwdlab_wire::checksum;
+
+    #[test]
+    fn sums_are_folded_as_the_plain_way_folds_them() {
+        let words = [0, 1, 0xfffe, 0xffff, 0x1_0000, 0xffff_0000, 0xffff_fffe, 0xffff_ffff];
+        for low in words {
+            for high in [0, 1, 0x7fff, 0xfffe, 0xffff] {
+                let sum = high << 32 | low;
+                assert_eq!(fold(sum), checksum::fold(sum), "{sum:x}");
+            }
+        }
+    }
 }

@@ -68,6 +68,21 @@ impl Side {
         (self.first + u64::from(address), self.first_port + port as u16)
     }
 
+    /// Goes on to the next endpoint, ports fastest; true when that is the first one again.
+    #[inline(always)]
+    fn advance(&self, address: &mut u64, port: &mut u16) -> bool {
+        *port = port.wrapping_add(1);
+        if u32::from(port.wrapping_sub(self.first_port)) != self.ports.divisor % 65_536 {
+            return false;
+        }
+        (*port, *address) = (self.first_port, address.wrapping_add(1));
+        let is_last = address.wrapping_sub(self.first) == u64::from(self.addresses);
+        if is_last {
+            *address = self.first;
+        }
+        is_last
+    }
+
     /// The endpoint's number; wraps around for addresses and ports outside, with false.
     #[inline(always)]
     fn number(&self, address: u64, port: u16) -> (u32, bool) {
@@ -103,6 +118,12 @@ impl Numbering {
         Ends { source, destination, source_port, destination_port }
     }
 
+    /// The ends of a flow and of those that follow it, in turn.
+    #[inline(always)]
+    pub(crate) fn from(&self, flow: u32) -> Walk<'_> {
+        Walk { numbering: self, next: self.ends(flow) }
+    }
+
     /// The flow's number, and whether it is a flow of this set (else the number means nothing).
     #[inline(always)]
     pub(crate) fn flow(&self, ends: Ends) -> (u32, bool) {
@@ -111,6 +132,26 @@ impl Numbering {
             self.destination.number(ends.destination, ends.destination_port);
         let flow = destination.wrapping_mul(self.sources.divisor).wrapping_add(source);
         (flow, is_source & is_destination)
+    }
+}
+
+/// Ends one after the other, without divisions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Walk<'a> {
+    numbering: &'a Numbering,
+    next: Ends,
+}
+
+impl Walk<'_> {
+    /// The ends of the next flow; after the last comes the first.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Ends {
+        let now = self.next;
+        let (numbering, next) = (self.numbering, &mut self.next);
+        if numbering.source.advance(&mut next.source, &mut next.source_port) {
+            numbering.destination.advance(&mut next.destination, &mut next.destination_port);
+        }
+        now
     }
 }
 
@@ -153,6 +194,23 @@ mod tests {
             .map(|e| (e.source & 255, e.destination & 255))
             .collect();
         assert_eq!(pairs, [(1, 1), (2, 1), (1, 2), (2, 2)]);
+    }
+
+    #[test]
+    fn a_walk_meets_the_flows_in_turn_and_begins_again() {
+        for (source, destination) in [
+            ("10.0.0.1-10.0.0.3:5-6", "10.9.0.250-10.9.1.4:7-9"),
+            ("10.0.0.1:0-65535", "10.9.0.1-10.9.0.2:9"),
+            ("10.0.0.255-10.0.1.2:65534-65535", "10.9.0.1:9"),
+        ] {
+            let flows = FlowSet::parse(source, destination).unwrap();
+            let numbering = Numbering::new(&flows);
+            let first = flows.count() - 3;
+            let mut walk = numbering.from(first);
+            for flow in (first..flows.count()).chain(0..flows.count()).chain(0..3) {
+                assert_eq!(walk.next(), numbering.ends(flow), "flow {flow} of {source}");
+            }
+        }
     }
 
     #[test]

@@ -86,12 +86,17 @@ impl Prepared {
         self.arriving.get(flow as usize * self.templates.len() + size)
     }
 
-    /// The only template with the lines of these flows, as they are sent and as they must arrive; `None`
-    /// where there are several sizes, or lines are computed.
+    /// The template of all frames, if they have one size.
     #[inline(always)]
-    pub(crate) fn in_turn(&self, flows: Range<usize>) -> Option<(&Template, &[Line], &[Line])> {
+    pub(crate) fn only_template(&self) -> Option<&Template> {
         let [only] = &self.templates[..] else { return None };
-        Some((only, self.lines.get(flows.clone())?, self.arriving.get(flows)?))
+        Some(only)
+    }
+
+    /// The lines of these flows with one size, as they are sent and as they must arrive, if they are kept.
+    #[inline(always)]
+    pub(crate) fn lines(&self, flows: Range<usize>) -> Option<(&[Line], &[Line])> {
+        Some((self.lines.get(flows.clone())?, self.arriving.get(flows)?))
     }
 
     /// Which size has this length without FCS.

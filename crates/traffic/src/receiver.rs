@@ -286,12 +286,34 @@ fn after(flow: u32, flows: usize) -> u32 {
     if flow as usize + 1 == flows { 0 } else { flow + 1 }
 }
 
+/// Takes frames of these flows, a frame each, as long as each is right and next in its flow; returns how
+/// many.
+#[inline(always)]
+fn take_numbered(
+    (frames, family): (&[Frame], Family),
+    (states, mask): (&mut [FlowState], u32),
+    mut is_right: impl FnMut(usize, &Frame, &[u8; LINE]) -> bool,
+) -> usize {
+    for at in 0..states.len() {
+        if let Some(ahead) = frames.get(at + PREFETCH) {
+            ahead.prefetch_write();
+        }
+        let (frame, state) = (&frames[at], &mut states[at]);
+        let head = frame.head::<LINE>();
+        if !(is_right(at, frame, head) && state.is_next(sequence_of(head, family), mask)) {
+            return at;
+        }
+        state.advance();
+    }
+    states.len()
+}
+
 impl ReceiveStream {
     /// Takes frames from the start of `range` as long as they are of this stream, right in every
     /// way and next in their flows; returns how many.
     #[inline(always)]
     fn take_right<const INET6: bool>(&mut self, frames: &[Frame], range: Range<usize>) -> usize {
-        if self.prepared.in_turn(0..self.flows.len()).is_none() {
+        if self.prepared.only_template().is_none() {
             let count = self.take_each::<INET6>(frames, range, false);
             self.received += count as u64;
             return count;
@@ -310,35 +332,45 @@ impl ReceiveStream {
         count
     }
 
-    /// The same for frames of one size whose lines are kept, and as long as each belongs to the flow after
-    /// the last one's, up to the last flow: then nothing has to be looked up for a frame.
+    /// The same for frames of one size, and as long as each belongs to the flow after the last one's, up to
+    /// the last flow: then nothing has to be looked up for a frame.
     #[inline(always)]
     fn take_in_turn<const INET6: bool>(&mut self, frames: &[Frame], range: Range<usize>) -> usize {
         let family = if INET6 { Family::Inet6 } else { Family::Inet };
+        let prepared = &*self.prepared;
         let first = self.guess as usize;
         let most = range.len().min(self.flows.len() - first);
-        let Some((template, _, lines)) = self.prepared.in_turn(first..first + most) else {
-            return 0;
-        };
-        let mask = self.mask;
-        // All of one length, so that no index is tested in the loop.
+        let (Some(template), mask) = (prepared.only_template(), self.mask) else { return 0 };
+        // All of one length, so that no index is tested in the loops.
         let states = &mut self.flows[first..first + most];
-        let (now, lines) = (&frames[range.start..range.start + most], &lines[..most]);
-        let mut count = 0;
-        while count < most {
-            if let Some(ahead) = frames.get(range.start + count + PREFETCH) {
-                ahead.prefetch_write();
+        let frames = &frames[range.start..];
+        let count = match prepared.lines(first..first + most) {
+            Some((_, lines)) => {
+                let lines = &lines[..most];
+                take_numbered(
+                    (frames, family),
+                    (states, mask),
+                    #[inline(always)]
+                    |at, frame, head| {
+                        frame.len() == template.len && !differ(head, &lines[at], &template.mask)
+                    },
+                )
             }
-            let (frame, state) = (&now[count], &mut states[count]);
-            let head = frame.head::<LINE>();
-            let is_right =
-                frame.len() == template.len && !differ(head, &lines[count], &template.mask);
-            if !(is_right && state.is_next(sequence_of(head, family), mask)) {
-                break;
+            None => {
+                let mut walk = prepared.numbering.from(first as u32);
+                take_numbered(
+                    (frames, family),
+                    (states, mask),
+                    #[inline(always)]
+                    |_, frame, head| {
+                        let ends = walk.next();
+                        frame.len() == template.len
+                            && ends_of(head, family).0 == ends
+                            && template.is_arriving(head, family, ends)
+                    },
+                )
             }
-            state.advance();
-            count += 1;
-        }
+        };
         let next = first + count;
         self.guess = if next == self.flows.len() { 0 } else { next as u32 };
         count

@@ -178,6 +178,24 @@ fn realign_cold(frame: &mut Frame, headroom: usize) {
     }
 }
 
+/// Writes as many frames as there are numbers, and counts those up.
+#[inline(always)]
+fn write_numbered(
+    (frames, headroom): (&mut [Frame], usize),
+    numbers: &mut [u32],
+    mut write: impl FnMut(usize, &mut Frame, u32),
+) {
+    for at in 0..numbers.len() {
+        if let Some(ahead) = frames.get(at + PREFETCH) {
+            ahead.prefetch_write();
+        }
+        let frame = &mut frames[at];
+        realign(frame, headroom);
+        write(at, frame, numbers[at]);
+        numbers[at] = numbers[at].wrapping_add(1);
+    }
+}
+
 impl SendStream {
     fn new(stream: &Stream, plan: &TrafficPlan, seed: u64) -> Result<Self, TrafficError> {
         let lengths = stream.sizes.lengths(stream.flows.family())?;
@@ -215,31 +233,37 @@ impl SendStream {
         }
     }
 
-    /// Writes frames from the start, as long as all is simple: one size, no time stamps, lines kept, flows
-    /// one after the other; returns how many. Then nothing has to be looked up for a frame.
+    /// Writes frames from the start, as long as all is simple: one size, no time stamps, flows one after the
+    /// other; returns how many. Then nothing has to be looked up for a frame.
     #[inline(always)]
     fn write_in_turn(&mut self, family: Family, frames: &mut [Frame], headroom: usize) -> usize {
-        if self.latency {
-            return 0;
-        }
         let prepared = &*self.prepared;
-        // Asked before flows are taken.
-        if prepared.in_turn(0..self.sequence.len()).is_none() {
-            return 0;
-        }
+        let Some(template) = prepared.only_template().filter(|_| !self.latency) else { return 0 };
         let (first, count) = self.flows.run(frames.len());
         let flows = first..first + count;
-        let Some((template, lines, _)) = prepared.in_turn(flows.clone()) else { return 0 };
-        // All of one length, so that no index is tested in the loop.
-        let (numbers, lines) = (&mut self.sequence[flows], &lines[..count]);
-        for at in 0..count {
-            if let Some(ahead) = frames.get(at + PREFETCH) {
-                ahead.prefetch_write();
+        // All of one length, so that no index is tested in the loops.
+        let numbers = &mut self.sequence[flows.clone()];
+        match prepared.lines(flows) {
+            Some((lines, _)) => {
+                let lines = &lines[..count];
+                write_numbered(
+                    (frames, headroom),
+                    numbers,
+                    #[inline(always)]
+                    |at, frame, number| template.write(frame, family, &lines[at], number),
+                );
             }
-            let frame = &mut frames[at];
-            realign(frame, headroom);
-            template.write(frame, family, &lines[at], numbers[at]);
-            numbers[at] = numbers[at].wrapping_add(1);
+            None => {
+                let mut walk = prepared.numbering.from(first as u32);
+                write_numbered(
+                    (frames, headroom),
+                    numbers,
+                    #[inline(always)]
+                    |_, frame, number| {
+                        template.write_computed(frame, family, walk.next(), number);
+                    },
+                );
+            }
         }
         self.bytes += (count * (template.len + FCS_LEN)) as u64;
         count

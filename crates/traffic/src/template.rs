@@ -344,10 +344,7 @@ fn udp_checksum_at(family: Family) -> usize {
 /// any byte order gives the same sum of (RFC 1071, section 2(B)).
 #[inline(always)]
 fn with_sequence(checksum_of_zero: u16, sequence: u32) -> u16 {
-    let (sum, carry) = sequence.overflowing_add(u32::from(!checksum_of_zero));
-    let sum = sum.wrapping_add(u32::from(carry));
-    // The upper half of a word and itself turned round is the sum of its halves with the carry of it.
-    match !((sum.wrapping_add(sum.rotate_left(16)) >> 16) as u16) {
+    match !fold_two(sequence, u32::from(!checksum_of_zero)) {
         0 => 0xffff,
         checksum => checksum,
     }
