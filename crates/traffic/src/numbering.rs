@@ -143,6 +143,28 @@ pub(crate) struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// How many flows from the next one on differ in nothing but the source's address, which goes up by
+    /// one; at least one, and at most so many.
+    #[inline(always)]
+    pub(crate) fn alike(&self, most: usize) -> usize {
+        let source = &self.numbering.source;
+        if source.ports.divisor != 1 {
+            return most.min(1);
+        }
+        let left =
+            source.first.wrapping_add(source.addresses.into()).wrapping_sub(self.next.source);
+        most.min(left as usize)
+    }
+
+    /// The ends of the next flow, after which as many are skipped as [`Walk::alike`] said.
+    #[inline(always)]
+    pub(crate) fn skip(&mut self, count: usize) -> Ends {
+        let now = self.next;
+        self.next.source = now.source.wrapping_add((count as u64).saturating_sub(1));
+        self.next();
+        now
+    }
+
     /// The ends of the next flow; after the last comes the first.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Ends {
@@ -209,6 +231,17 @@ mod tests {
             let mut walk = numbering.from(first);
             for flow in (first..flows.count()).chain(0..flows.count()).chain(0..3) {
                 assert_eq!(walk.next(), numbering.ends(flow), "flow {flow} of {source}");
+            }
+            let (mut walk, mut flow) = (numbering.from(0), 0);
+            while flow < flows.count() {
+                let count = walk.alike(7.min(flows.count() - flow) as usize) as u32;
+                assert!((1..=7).contains(&count));
+                let first = walk.skip(count as usize);
+                for step in 0..count {
+                    let ends = Ends { source: first.source + u64::from(step), ..first };
+                    assert_eq!(ends, numbering.ends(flow + step), "flow {flow} of {source}");
+                }
+                flow += count;
             }
         }
     }

@@ -358,17 +358,28 @@ impl ReceiveStream {
             }
             None => {
                 let mut walk = prepared.numbering.from(first as u32);
-                take_numbered(
-                    (frames, family),
-                    (states, mask),
-                    #[inline(always)]
-                    |_, frame, head| {
-                        let ends = walk.next();
-                        frame.len() == template.len
-                            && ends_of(head, family).0 == ends
-                            && template.is_arriving(head, family, ends)
-                    },
-                )
+                let mut count = 0;
+                while count < most {
+                    let alike = walk.alike(most - count);
+                    let ends = walk.skip(alike);
+                    let line = template.arriving(family, &template.line_of(family, ends));
+                    let line = line.in_memory();
+                    let taken = take_numbered(
+                        (&frames[count..], family),
+                        (&mut states[count..count + alike], mask),
+                        #[inline(always)]
+                        |at, frame, head| {
+                            let of = (line, ends.source, at as u32);
+                            frame.len() == template.len
+                                && template.is_arriving_alike(head, family, of)
+                        },
+                    );
+                    count += taken;
+                    if taken < alike {
+                        break;
+                    }
+                }
+                count
             }
         };
         let next = first + count;

@@ -255,14 +255,24 @@ impl SendStream {
             }
             None => {
                 let mut walk = prepared.numbering.from(first as u32);
-                write_numbered(
-                    (frames, headroom),
-                    numbers,
-                    #[inline(always)]
-                    |_, frame, number| {
-                        template.write_computed(frame, family, walk.next(), number);
-                    },
-                );
+                let (mut frames, mut numbers) = (frames, numbers);
+                while !numbers.is_empty() {
+                    let alike = walk.alike(numbers.len());
+                    let ends = walk.skip(alike);
+                    let line = template.line_of(family, ends);
+                    let line = line.in_memory();
+                    let (now, later) = numbers.split_at_mut(alike);
+                    write_numbered(
+                        (&mut *frames, headroom),
+                        now,
+                        #[inline(always)]
+                        |at, frame, number| {
+                            let of = (line, ends.source, at as u32);
+                            template.write_alike(frame, family, of, number);
+                        },
+                    );
+                    (frames, numbers) = (&mut frames[alike..], later);
+                }
             }
         }
         self.bytes += (count * (template.len + FCS_LEN)) as u64;

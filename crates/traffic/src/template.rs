@@ -19,6 +19,8 @@ pub(crate) struct Template {
     /// The line as it must arrive, and the one bits of the mask that are the same for all flows: no
     /// addresses, ports and checksums.
     common: (Line, Line),
+    /// The one bits of the mask that flows have in common that differ in nothing but the source's address.
+    alike: Line,
     arrival: Arrival,
     /// Length without FCS.
     pub(crate) len: usize,
@@ -42,6 +44,15 @@ struct Arrival {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub(crate) struct Line(pub(crate) [u8; LINE]);
+
+impl Line {
+    /// The same as one piece: the compiler would keep its fields apart, and put each line together from them
+    /// in narrow stores, for which a wide load behind them waits.
+    #[inline(always)]
+    pub(crate) fn in_memory(&self) -> &Self {
+        std::hint::black_box(self)
+    }
+}
 
 /// The addresses and counters that all frames of a trial share.
 #[derive(Clone, Copy, Debug)]
@@ -150,9 +161,10 @@ impl Template {
         };
         let is_inet = bytes[ethernet::ETHER_TYPE] == ethernet::TYPE_IPV4.to_be_bytes();
         let family = if is_inet { Family::Inet } else { Family::Inet6 };
-        let common = (line, common_of(family, mask));
+        let (common, alike) = ((line, common_of(family, mask)), alike_of(family, mask));
+        let len = bytes.len();
         let mut template =
-            Self { line, mask, common, arrival, len: bytes.len(), ip_sum, udp_sum, has_stamp };
+            Self { line, mask, common, alike, arrival, len, ip_sum, udp_sum, has_stamp };
         template.common.0 = template.arriving(family, &line);
         template
     }
@@ -287,6 +299,63 @@ impl Template {
         put(head, udp_checksum_at(family), checksum.to_be_bytes());
     }
 
+    /// As [`Template::write`] with the line of a flow whose source's address is so much higher than that
+    /// of `line`; `source` is the lower half of that one.
+    #[inline(always)]
+    pub(crate) fn write_alike(
+        &self,
+        frame: &mut Frame,
+        family: Family,
+        (line, source, step): (&Line, u64, u32),
+        sequence: u32,
+    ) {
+        frame.set_len(self.len);
+        let head = frame.head_mut::<LINE>();
+        *head = line.0;
+        put_source(head, family, source.wrapping_add(step.into()));
+        let sum = match family {
+            Family::Inet => {
+                let checksum = raised(field(&line.0, INET_CHECKSUM), step);
+                put(head, INET_CHECKSUM, checksum.to_be_bytes());
+                put(head, INET_PAYLOAD, sequence.to_be_bytes());
+                u64::from(step) + u64::from(sequence)
+            }
+            Family::Inet6 => {
+                put_label(head, sequence);
+                step.into()
+            }
+        };
+        let at = udp_checksum_at(family);
+        let before = !u16::from_be_bytes(field(&line.0, at));
+        put(head, at, udp_checksum(sum + u64::from(before)).to_be_bytes());
+    }
+
+    /// Whether a frame is as it must arrive of a flow whose source's address is so much higher than that
+    /// of the flow that `line` must arrive of.
+    #[inline(always)]
+    pub(crate) fn is_arriving_alike(
+        &self,
+        head: &[u8; LINE],
+        family: Family,
+        (line, source, step): (&Line, u64, u32),
+    ) -> bool {
+        let has_checksum = match family {
+            Family::Inet => {
+                let wanted = raised(field(&line.0, INET_CHECKSUM), step);
+                field(head, INET_CHECKSUM) == wanted.to_be_bytes()
+            }
+            // As in `is_arriving`.
+            Family::Inet6 if self.has_stamp => true,
+            Family::Inet6 => {
+                let before = !u16::from_be_bytes(field(&line.0, INET6_UDP_CHECKSUM));
+                let wanted = udp_checksum(u64::from(step) + u64::from(before));
+                field(head, INET6_UDP_CHECKSUM) == wanted.to_be_bytes()
+            }
+        };
+        let is_source = source_of(head, family) == source.wrapping_add(step.into());
+        has_checksum & is_source && !differ(head, line, &self.alike)
+    }
+
     /// Adds a time stamp to a frame just written.
     #[inline]
     pub(crate) fn write_stamp(&self, frame: &mut Frame, family: Family, stamp: u64) {
@@ -314,6 +383,42 @@ fn common_of(family: Family, mut mask: Line) -> Line {
         }
     }
     mask
+}
+
+/// The part of a mask that does not depend on the source's address: without it and checksums over it.
+fn alike_of(family: Family, mut mask: Line) -> Line {
+    let mut clear = |field: Range<usize>| mask.0[field].fill(0);
+    match family {
+        Family::Inet => clear(INET_CHECKSUM..INET_ADDRESSES + 4),
+        Family::Inet6 => {
+            clear(INET6_SOURCE + 8..INET6_SOURCE + 16);
+            clear(INET6_UDP_CHECKSUM..INET6_UDP_CHECKSUM + 2);
+        }
+    }
+    mask
+}
+
+/// The lower half of the source's address.
+#[inline(always)]
+fn source_of(head: &[u8; LINE], family: Family) -> u64 {
+    match family {
+        Family::Inet => u32::from_be_bytes(field(head, INET_ADDRESSES)).into(),
+        Family::Inet6 => u64::from_be_bytes(field(head, INET6_SOURCE + 8)),
+    }
+}
+
+#[inline(always)]
+fn put_source(head: &mut [u8; LINE], family: Family, source: u64) {
+    match family {
+        Family::Inet => put(head, INET_ADDRESSES, (source as u32).to_be_bytes()),
+        Family::Inet6 => put(head, INET6_SOURCE + 8, source.to_be_bytes()),
+    }
+}
+
+/// An IPv4 header checksum after a word under it has become so much larger.
+#[inline(always)]
+fn raised(checksum: [u8; 2], step: u32) -> u16 {
+    !fold_two(step, u32::from(!u16::from_be_bytes(checksum)))
 }
 
 /// Writes version and flow label, which is the sequence number of IPv6.
