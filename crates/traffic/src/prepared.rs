@@ -116,6 +116,7 @@ mod tests {
     use crate::inspect::ends_of;
     use crate::layout::LINE;
     use crate::template::differ;
+    use fwdlab_port::Pool;
 
     #[test]
     fn a_frame_is_judged_alike_by_a_line_kept_and_by_arithmetic() {
@@ -146,6 +147,42 @@ mod tests {
                 // The frame itself, and those of which only masked bits are changed.
                 let masked: u32 = template.mask.0.iter().map(|byte| byte.count_zeros()).sum();
                 assert_eq!(accepted, 1 + masked as usize);
+            }
+        }
+    }
+    #[test]
+    fn flows_that_differ_in_the_source_alone_are_written_and_judged_as_by_their_own_lines() {
+        let pool = Pool::with_frames(2).unwrap();
+        let mut frames = [pool.take().unwrap(), pool.take().unwrap()];
+        for (source, destination) in [
+            // Over a carry into the next 16 bits, and addresses with a checksum near all ones.
+            ("198.18.255.250-198.19.0.13:2000", "198.19.10.1-198.19.10.3:2000"),
+            ("255.255.0.0-255.255.0.19:65535", "255.255.255.255:65535"),
+            ("[2001:2:0:10::fffa]-[2001:2:0:10::1:d]:2000", "[2001:2:0:8010::1]:9"),
+        ] {
+            let stream = Stream::new(FlowSet::parse(source, destination).unwrap());
+            let prepared = Prepared::new(&stream, &TrafficPlan::new(vec![stream.clone()])).unwrap();
+            let (template, family) = (&prepared.templates[0], prepared.family);
+            let ends = prepared.numbering.ends(0);
+            let of = |lines: &[Line], step: u32| (lines[0], ends.source, step);
+            for step in 0..20 {
+                for sequence in [0, 1, 0xfffe, 0xffff, 0x1_0000, 0xffff_0000, u32::MAX] {
+                    let [one, other] = &mut frames;
+                    template.write(one, family, &prepared.lines[step as usize], sequence);
+                    let (line, source, step) = of(&prepared.lines, step);
+                    template.write_alike(other, family, (&line, source, step), sequence);
+                    assert_eq!(one.head::<LINE>(), other.head::<LINE>(), "{source} {step}");
+                }
+                let own = &prepared.arriving[step as usize];
+                for at in 0..=LINE * 8 {
+                    let mut head = own.0;
+                    if let Some(byte) = head.get_mut(at / 8) {
+                        *byte ^= 1 << (at % 8);
+                    }
+                    let (line, source, step) = of(&prepared.arriving, step);
+                    let judged = template.is_arriving_alike(&head, family, (&line, source, step));
+                    assert_eq!(judged, !differ(&head, own, &template.mask), "{step}, bit {at}");
+                }
             }
         }
     }
