@@ -115,7 +115,7 @@ mod tests {
     use crate::flows::FlowSet;
     use crate::inspect::ends_of;
     use crate::layout::LINE;
-    use crate::template::differ;
+    use crate::template::{Alike, differ};
     use fwdlab_port::Pool;
 
     #[test]
@@ -164,13 +164,13 @@ mod tests {
             let prepared = Prepared::new(&stream, &TrafficPlan::new(vec![stream.clone()])).unwrap();
             let (template, family) = (&prepared.templates[0], prepared.family);
             let ends = prepared.numbering.ends(0);
-            let of = |lines: &[Line], step: u32| (lines[0], ends.source, step);
+            let sent = Alike::new(&prepared.lines[0], family, ends.source);
+            let arriving = Alike::new(&prepared.arriving[0], family, ends.source);
             for step in 0..20 {
                 for sequence in [0, 1, 0xfffe, 0xffff, 0x1_0000, 0xffff_0000, u32::MAX] {
                     let [one, other] = &mut frames;
                     template.write(one, family, &prepared.lines[step as usize], sequence);
-                    let (line, source, step) = of(&prepared.lines, step);
-                    template.write_alike(other, family, (&line, source, step), sequence);
+                    template.write_alike(other, family, (&sent, step), sequence);
                     assert_eq!(one.head::<LINE>(), other.head::<LINE>(), "{source} {step}");
                 }
                 let own = &prepared.arriving[step as usize];
@@ -179,8 +179,7 @@ mod tests {
                     if let Some(byte) = head.get_mut(at / 8) {
                         *byte ^= 1 << (at % 8);
                     }
-                    let (line, source, step) = of(&prepared.arriving, step);
-                    let judged = template.is_arriving_alike(&head, family, (&line, source, step));
+                    let judged = template.is_arriving_alike(&head, family, (&arriving, step));
                     assert_eq!(judged, !differ(&head, own, &template.mask), "{step}, bit {at}");
                 }
             }

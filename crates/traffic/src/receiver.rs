@@ -17,7 +17,7 @@ use crate::prepared::Prepared;
 use crate::recorded::RecordedReceiver;
 use crate::sender::Sender;
 use crate::sequence::{Arrival, FlowFaults, FlowState};
-use crate::template::differ;
+use crate::template::{Alike, differ};
 
 /// How far ahead of the frame being checked memory is asked for the next ones: some 30 frames of
 /// 3 ns cover the 100 ns that a line takes from another core.
@@ -363,13 +363,13 @@ impl ReceiveStream {
                     let alike = walk.alike(most - count);
                     let ends = walk.skip(alike);
                     let line = template.arriving(family, &template.line_of(family, ends));
-                    let line = line.in_memory();
+                    let first = Alike::new(&line, family, ends.source);
                     let taken = take_numbered(
                         (&frames[count..], family),
                         (&mut states[count..count + alike], mask),
                         #[inline(always)]
                         |at, frame, head| {
-                            let of = (line, ends.source, at as u32);
+                            let of = (&first, at as u32);
                             frame.len() == template.len
                                 && template.is_arriving_alike(head, family, of)
                         },

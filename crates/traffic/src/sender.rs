@@ -13,7 +13,7 @@ use crate::order::Cycle;
 use crate::plan::{Stream, TrafficPlan};
 use crate::prepared::Prepared;
 use crate::recorded::RecordedSender;
-use crate::template::fill_pattern;
+use crate::template::{Alike, fill_pattern};
 
 /// Writes frames of the plan's streams, each complete with headers, sequence number and
 /// checksums, whatever the frame held before.
@@ -260,15 +260,14 @@ impl SendStream {
                     let alike = walk.alike(numbers.len());
                     let ends = walk.skip(alike);
                     let line = template.line_of(family, ends);
-                    let line = line.in_memory();
+                    let first = Alike::new(&line, family, ends.source);
                     let (now, later) = numbers.split_at_mut(alike);
                     write_numbered(
                         (&mut *frames, headroom),
                         now,
                         #[inline(always)]
                         |at, frame, number| {
-                            let of = (line, ends.source, at as u32);
-                            template.write_alike(frame, family, of, number);
+                            template.write_alike(frame, family, (&first, at as u32), number);
                         },
                     );
                     (frames, numbers) = (&mut frames[alike..], later);

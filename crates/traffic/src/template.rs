@@ -45,11 +45,32 @@ struct Arrival {
 #[repr(align(64))]
 pub(crate) struct Line(pub(crate) [u8; LINE]);
 
+/// The first of flows that differ in nothing but the source's address, which goes up by one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alike<'a> {
+    /// As it is sent, or must arrive.
+    line: &'a Line,
+    /// Lower half of the source's address.
+    source: u64,
+    /// What the checksums of the line are complements of: of the IPv4 header, and of UDP.
+    ip_sum: u32,
+    udp_sum: u64,
+}
+
+impl<'a> Alike<'a> {
+    #[inline(always)]
+    pub(crate) fn new(line: &'a Line, family: Family, source: u64) -> Self {
+        let sum = |at| !u16::from_be_bytes(field(&line.0, at));
+        let (ip_sum, udp_sum) = (sum(INET_CHECKSUM), sum(udp_checksum_at(family)));
+        Self { line: line.in_memory(), source, ip_sum: ip_sum.into(), udp_sum: udp_sum.into() }
+    }
+}
+
 impl Line {
     /// The same as one piece: the compiler would keep its fields apart, and put each line together from them
     /// in narrow stores, for which a wide load behind them waits.
     #[inline(always)]
-    pub(crate) fn in_memory(&self) -> &Self {
+    fn in_memory(&self) -> &Self {
         std::hint::black_box(self)
     }
 }
@@ -300,22 +321,22 @@ impl Template {
     }
 
     /// As [`Template::write`] with the line of a flow whose source's address is so much higher than that
-    /// of `line`; `source` is the lower half of that one.
+    /// of the first of them.
     #[inline(always)]
     pub(crate) fn write_alike(
         &self,
         frame: &mut Frame,
         family: Family,
-        (line, source, step): (&Line, u64, u32),
+        (first, step): (&Alike<'_>, u32),
         sequence: u32,
     ) {
         frame.set_len(self.len);
         let head = frame.head_mut::<LINE>();
-        *head = line.0;
-        put_source(head, family, source.wrapping_add(step.into()));
+        *head = first.line.0;
+        put_source(head, family, first.source.wrapping_add(step.into()));
         let sum = match family {
             Family::Inet => {
-                let checksum = raised(field(&line.0, INET_CHECKSUM), step);
+                let checksum = !fold_two(step, first.ip_sum);
                 put(head, INET_CHECKSUM, checksum.to_be_bytes());
                 put(head, INET_PAYLOAD, sequence.to_be_bytes());
                 u64::from(step) + u64::from(sequence)
@@ -325,35 +346,33 @@ impl Template {
                 step.into()
             }
         };
-        let at = udp_checksum_at(family);
-        let before = !u16::from_be_bytes(field(&line.0, at));
-        put(head, at, udp_checksum(sum + u64::from(before)).to_be_bytes());
+        let checksum = udp_checksum(sum + first.udp_sum);
+        put(head, udp_checksum_at(family), checksum.to_be_bytes());
     }
 
     /// Whether a frame is as it must arrive of a flow whose source's address is so much higher than that
-    /// of the flow that `line` must arrive of.
+    /// of the first of them.
     #[inline(always)]
     pub(crate) fn is_arriving_alike(
         &self,
         head: &[u8; LINE],
         family: Family,
-        (line, source, step): (&Line, u64, u32),
+        (first, step): (&Alike<'_>, u32),
     ) -> bool {
         let has_checksum = match family {
             Family::Inet => {
-                let wanted = raised(field(&line.0, INET_CHECKSUM), step);
+                let wanted = !fold_two(step, first.ip_sum);
                 field(head, INET_CHECKSUM) == wanted.to_be_bytes()
             }
             // As in `is_arriving`.
             Family::Inet6 if self.has_stamp => true,
             Family::Inet6 => {
-                let before = !u16::from_be_bytes(field(&line.0, INET6_UDP_CHECKSUM));
-                let wanted = udp_checksum(u64::from(step) + u64::from(before));
+                let wanted = udp_checksum(u64::from(step) + first.udp_sum);
                 field(head, INET6_UDP_CHECKSUM) == wanted.to_be_bytes()
             }
         };
-        let is_source = source_of(head, family) == source.wrapping_add(step.into());
-        has_checksum & is_source && !differ(head, line, &self.alike)
+        let is_source = source_of(head, family) == first.source.wrapping_add(step.into());
+        has_checksum & is_source && !differ(head, first.line, &self.alike)
     }
 
     /// Adds a time stamp to a frame just written.
@@ -413,12 +432,6 @@ fn put_source(head: &mut [u8; LINE], family: Family, source: u64) {
         Family::Inet => put(head, INET_ADDRESSES, (source as u32).to_be_bytes()),
         Family::Inet6 => put(head, INET6_SOURCE + 8, source.to_be_bytes()),
     }
-}
-
-/// An IPv4 header checksum after a word under it has become so much larger.
-#[inline(always)]
-fn raised(checksum: [u8; 2], step: u32) -> u16 {
-    !fold_two(step, u32::from(!u16::from_be_bytes(checksum)))
 }
 
 /// Writes version and flow label, which is the sequence number of IPv6.
