@@ -203,9 +203,26 @@ impl AdjacencyReader {
     /// The entry of a nexthop; [`Adjacency::NONE`] when it has none.
     #[inline(always)]
     pub(crate) fn of(&self, id: NexthopId) -> Adjacency {
-        self.entries
-            .get(id.index())
-            .map_or(Adjacency::NONE, |e| Adjacency(e.load(Ordering::Relaxed)))
+        self.all().of(id)
+    }
+
+    /// The entries of all nexthops, as a value: what is written meanwhile cannot change where they lie, as
+    /// the compiler must assume of a reference.
+    #[inline(always)]
+    pub(crate) fn all(&self) -> Adjacencies<'_> {
+        Adjacencies(&self.entries)
+    }
+}
+
+/// The entries of an [`AdjacencyReader`].
+#[derive(Clone, Copy)]
+pub(crate) struct Adjacencies<'a>(&'a [AtomicU64]);
+
+impl Adjacencies<'_> {
+    /// The entry of a nexthop; [`Adjacency::NONE`] when it has none.
+    #[inline(always)]
+    pub(crate) fn of(self, id: NexthopId) -> Adjacency {
+        self.0.get(id.index()).map_or(Adjacency::NONE, |e| Adjacency(e.load(Ordering::Relaxed)))
     }
 }
 

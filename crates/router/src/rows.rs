@@ -115,12 +115,13 @@ impl<A: Address> Row<A> {
     ) -> bool {
         let len = self.len.min(CHUNK);
         let (hops, ids) = (&mut self.hops[..len], &self.nexthops[..len]);
-        let mut others = first.is_not_forward_by(first.port());
+        let (adjacencies, mut others) =
+            (way.adjacencies.all(), first.is_not_forward_by(first.port()));
         let frames = &chunk[..len];
         for at in 0..len {
             // A lookup in a large table has pushed some of the frames out of L1 again.
             frames[at].prefetch_write();
-            hops[at] = way.adjacencies.of(ids[at]);
+            hops[at] = adjacencies.of(ids[at]);
             others |= hops[at].is_not_forward_by(first.port());
         }
         // A copy, so that the compiler knows that writing frames does not change it.
