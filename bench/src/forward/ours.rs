@@ -49,7 +49,7 @@ impl Router {
         let router = configured(routes)?;
         let word = format!("net.route.algo.{}.algo", case.family.name());
         let name = format!("router, {}", router.get(&word)?);
-        let (one, mut two) = ring::pair(case.flows + 256);
+        let (one, mut two) = ring::pair(case.flows);
         let pool = Pool::new(case.pool())?;
         let mut batch = Batch::new();
         while pool.take_batch(&mut batch, Batch::CAPACITY) > 0 {

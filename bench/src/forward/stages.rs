@@ -98,7 +98,7 @@ fn lookups<F: Family>(table: &Fib<F>, addresses: &[F::Addr]) -> f64 {
 /// Frames from one end of a ring to the other and back, untouched.
 fn rings(case: &Case) -> Result<f64> {
     let pool = Pool::new(case.pool())?;
-    let (mut one, mut two) = ring::pair(case.flows + 256);
+    let (mut one, mut two) = ring::pair(case.flows);
     let mut batch = Batch::new();
     while pool.take_batch(&mut batch, Batch::CAPACITY) > 0 {
         two.send(&mut batch);
