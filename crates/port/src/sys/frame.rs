@@ -79,12 +79,14 @@ impl Frame {
     }
 
     /// Where the frame's first byte lies.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn start(&self) -> *const u8 {
         self.data.as_ptr()
     }
 
     /// Where eight bytes lie that hold the length in the lowest 16 bits, and then the room.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn extent(&self) -> *const u64 {
         std::ptr::from_ref(self).cast::<u64>().wrapping_add(1)
