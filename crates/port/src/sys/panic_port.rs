@@ -3,9 +3,11 @@
 use std::io;
 
 /// Where the device is.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 const PORT: u16 = 0x505;
 
 /// The bit by which a guest says that it panicked.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 const PANICKED: u8 = 1;
 
 /// Says that this guest panicked.
