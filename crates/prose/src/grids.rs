@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::page::{Item, ItemKind};
 
-use crate::grid::judge;
-use crate::grid::level::agrees;
-use crate::grid::model::{Grid, Measure};
-use crate::grid::token::{Number, Unit, tokens};
-use crate::grid::verdict::Verdict;
+use fwdlab_grid::CellVerdict;
+use fwdlab_grid::agrees;
+use fwdlab_grid::judge;
+use fwdlab_grid::{Grid, Measure};
+use fwdlab_grid::{Number, Unit, tokens};
 
 /// Grids on either side of a sentence in which what it says may be found.
 const NEAR: usize = 3;
@@ -30,7 +30,7 @@ pub(crate) struct Grids {
 pub(crate) struct Said {
     /// Where the clause begins in its item.
     pub(crate) at: usize,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: CellVerdict,
 }
 
 impl Grids {
@@ -82,7 +82,7 @@ impl Grids {
         let near = own.saturating_sub(NEAR)..(own + NEAR + 1).min(self.all.len());
         let others: Vec<&Grid> = near.filter(|at| *at != own).map(|at| &self.all[at]).collect();
         let names_others = others.iter().any(|other| names_rows(&self.all[own], other, text));
-        let elsewhere: Vec<Vec<(usize, Verdict)>> =
+        let elsewhere: Vec<Vec<(usize, CellVerdict)>> =
             others.iter().map(|grid| judge(grid, text)).collect();
         let is_next = item.line.saturating_sub(self.all[own].lines.1) <= BESIDE
             && item.line > self.all[own].lines.1;
@@ -90,20 +90,25 @@ impl Grids {
             return Vec::new();
         }
         let is_held = |at: usize| {
-            !is_next && elsewhere.iter().flatten().any(|own| own.0 == at && own.1 == Verdict::Holds)
+            !is_next
+                && elsewhere.iter().flatten().any(|own| own.0 == at && own.1 == CellVerdict::Holds)
         };
         let is_strange = names_families(&self.all[own], text);
-        let said = |(at, verdict): (usize, Verdict)| {
+        let said = |(at, verdict): (usize, CellVerdict)| {
             let verdict = match verdict {
-                Verdict::Wrong(_) | Verdict::Doubtful(_)
+                CellVerdict::Wrong(_) | CellVerdict::Doubtful(_)
                     if is_strange || has_value(&others, text, at) =>
                 {
-                    Verdict::Open
+                    CellVerdict::Open
                 }
-                Verdict::Wrong(_) | Verdict::Doubtful(_) if is_held(at) => Verdict::Open,
-                Verdict::Wrong(data) if names_others => Verdict::Doubtful(data),
+                CellVerdict::Wrong(_) | CellVerdict::Doubtful(_) if is_held(at) => {
+                    CellVerdict::Open
+                }
+                CellVerdict::Wrong(data) if names_others => CellVerdict::Doubtful(data),
                 // blocks have rules of their own to ask by
-                Verdict::Doubtful(_) if names_others || self.all[own].is_block => Verdict::Open,
+                CellVerdict::Doubtful(_) if names_others || self.all[own].is_block => {
+                    CellVerdict::Open
+                }
                 other => other,
             };
             Said { at: from + at, verdict }

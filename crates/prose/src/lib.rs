@@ -12,7 +12,6 @@ mod change;
 mod claim;
 mod extremes;
 mod families;
-mod grid;
 mod grids;
 mod held;
 mod intervals;

@@ -12,11 +12,11 @@ use fwdlab_sentence::clause::{Clause, quotes_earlier, words};
 use fwdlab_sentence::doubt::Doubt;
 use fwdlab_sentence::subject::is_of_others;
 
-use crate::grid::explains_itself;
-use crate::grid::verdict::Verdict;
 use crate::grids::{Grids, Said};
 use crate::held::{compares, is_against_another, is_of_none, line_of, of_another_machine};
 use crate::kinds::{Kind, kinds, spoken_of};
+use fwdlab_grid::CellVerdict;
+use fwdlab_grid::explains_itself;
 
 /// A page as its sentences are held against it.
 pub(crate) struct Known {
@@ -85,7 +85,7 @@ impl Known {
             };
             let cells = self.cells((around, grids), item, (from, to));
             let is_held =
-                !cells.is_empty() && cells.iter().all(|own| own.verdict == Verdict::Holds);
+                !cells.is_empty() && cells.iter().all(|own| own.verdict == CellVerdict::Holds);
             // what it is held against is of another block
             let is_apart = compares(text) && grids.names_others(item, text)
                 || grids.is_of_families(item, text);
@@ -189,14 +189,14 @@ impl Known {
 /// What the rules ask of a sentence, with what the rows and columns contradict that it names: they say more exactly
 /// what there is to ask.
 fn with_cells(said: AuditFindings, (item, text): (&Item, &str), cells: Vec<Said>) -> AuditFindings {
-    let is_wrong = cells.iter().any(|own| matches!(own.verdict, Verdict::Wrong(_)));
+    let is_wrong = cells.iter().any(|own| matches!(own.verdict, CellVerdict::Wrong(_)));
     let mut said = if is_wrong { said.none() } else { said };
     let is_open = said.is_empty();
     for own in cells {
         let line = item.line_at(own.at);
         let (severity, data) = match own.verdict {
-            Verdict::Wrong(data) => (Severity::Wrong, data),
-            Verdict::Doubtful(data) if is_open => (Severity::Check, data),
+            CellVerdict::Wrong(data) => (Severity::Wrong, data),
+            CellVerdict::Doubtful(data) if is_open => (Severity::Check, data),
             _ => continue,
         };
         let text = Text::new(text.trim(), data, "write what the cells say");

@@ -1,9 +1,9 @@
 //! Numbers of a clause that are values of cells, differences between them, or bounds of them.
 
-use crate::grid::model::{Grid, Measure, Place};
-use crate::grid::piece::{Claimed, Piece};
-use crate::grid::token::{Number, Unit};
-use crate::grid::verdict::Verdict;
+use crate::model::{Grid, Measure, Place};
+use crate::piece::{Claimed, Piece};
+use crate::token::{Number, Unit};
+use crate::verdict::CellVerdict;
 
 /// Words of what moves or is apart.
 pub(crate) const CHANGES: &str = "more less faster slower above below ahead behind higher lower gain gains gained win \
@@ -25,7 +25,7 @@ pub(crate) fn is_rough(piece: &Piece, at: usize) -> bool {
 }
 
 /// Whether a written number is a value, as far as both are rounded.
-pub(crate) fn agrees(own: Number, value: f64, half: f64, is_rough: bool) -> bool {
+pub fn agrees(own: Number, value: f64, half: f64, is_rough: bool) -> bool {
     let slack = if is_rough { 0.08 * own.value.abs() } else { 0.0 };
     (own.value.abs() - value.abs()).abs() <= (2.0 * own.half + half).max(slack) * 1.000_001
 }
@@ -93,7 +93,7 @@ pub(crate) fn bound_of(piece: &Piece, at: usize) -> Option<bool> {
 }
 
 /// Every number of a clause that is no percentage and no factor.
-pub(crate) fn check(grid: &Grid, piece: &Piece) -> Vec<Verdict> {
+pub(crate) fn check(grid: &Grid, piece: &Piece) -> Vec<CellVerdict> {
     let is_level = |own: &&Claimed| !matches!(own.number.unit, Unit::Percent | Unit::Times);
     let is_other = piece.has(OTHERS)
         || piece.has("load") && !grid.head.contains("load")
@@ -105,11 +105,11 @@ pub(crate) fn check(grid: &Grid, piece: &Piece) -> Vec<Verdict> {
         .claimed
         .iter()
         .filter(is_level)
-        .map(|own| if is_other { Verdict::Open } else { of_number(grid, piece, own) })
+        .map(|own| if is_other { CellVerdict::Open } else { of_number(grid, piece, own) })
         .collect()
 }
 
-fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> Verdict {
+fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> CellVerdict {
     let columns = columns(grid, piece, claimed);
     let is_of_two = grid.is_block && grid.rows.len() == 2;
     let side = claimed.side.filter(|_| is_of_two);
@@ -117,7 +117,7 @@ fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> Verdict {
     let rows = side.or(next).map_or_else(|| piece.own_rows(), |row| vec![row]);
     let is_long = claimed.number.unit == Unit::Seconds && claimed.number.value > LONGEST;
     if columns.is_empty() || claimed.number.value == 0.0 || grid.is_block && is_long {
-        return Verdict::Open;
+        return CellVerdict::Open;
     }
     let all: Vec<usize> =
         if rows.is_empty() { (0..grid.rows.len()).collect() } else { rows.clone() };
@@ -140,7 +140,7 @@ fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> Verdict {
     if !moves || unit == Unit::Seconds {
         if places.iter().any(is_it) {
             let is_bound = !rows.is_empty() || unit == Unit::Seconds;
-            return if is_bound { Verdict::Holds } else { Verdict::Open };
+            return if is_bound { CellVerdict::Holds } else { CellVerdict::Open };
         }
         // "..., without any filter it is 253 ns": of a row that it does not name by its words
         if piece.has_taken_rows
@@ -148,17 +148,17 @@ fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> Verdict {
             && side.is_none()
             && any_middle(grid, &columns, is_it)
         {
-            return Verdict::Holds;
+            return CellVerdict::Holds;
         }
     } else if let Some(own) = of_difference(grid, piece, claimed, &columns) {
         return own;
     } else {
-        return Verdict::Open;
+        return CellVerdict::Open;
     }
     // a difference, or a figure of something else
     let is_bare = rows.len() == 1 && !piece.has_taken_rows && !piece.columns.is_empty() && !moves;
     if !is_bare && is_apart(grid, claimed, rough) {
-        return Verdict::Open;
+        return CellVerdict::Open;
     }
     let shown = || places.iter().take(4).map(|own| grid.shown(*own)).collect::<Vec<_>>().join("; ");
     let is_told = !piece.has_taken_rows
@@ -174,11 +174,11 @@ fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> Verdict {
             && !moves
             && (side.is_none() || !piece.own_columns().is_empty() || unit == Unit::Seconds) =>
         {
-            Verdict::Wrong(shown())
+            CellVerdict::Wrong(shown())
         }
-        () if is_time && rows.len() < 2 && !moves => Verdict::Wrong(shown()),
-        () if !rows.is_empty() => Verdict::Doubtful(shown()),
-        () => Verdict::Open,
+        () if is_time && rows.len() < 2 && !moves => CellVerdict::Wrong(shown()),
+        () if !rows.is_empty() => CellVerdict::Doubtful(shown()),
+        () => CellVerdict::Open,
     }
 }
 
@@ -232,7 +232,7 @@ fn of_difference(
     piece: &Piece,
     claimed: &Claimed,
     columns: &[usize],
-) -> Option<Verdict> {
+) -> Option<CellVerdict> {
     let rough = is_rough(piece, claimed.at);
     let rows = piece.own_rows();
     let pair = match rows.as_slice() {
@@ -261,7 +261,7 @@ fn of_difference(
         .iter()
         .any(|own| own.iter().any(|one| own.iter().any(|other| is_it(one, other))));
     if is_any || is_within {
-        return Some(Verdict::Holds);
+        return Some(CellVerdict::Holds);
     }
     if is_apart(grid, claimed, rough) {
         return None;
@@ -270,7 +270,7 @@ fn of_difference(
     let data = format!("{}; {}", grid.shown(*one), grid.shown(*other));
     let is_certain = rows.len() == 2 && !piece.is_group && !piece.has_taken_rows
         || piece.own_columns().len() >= 2 && grid.rows.len() == 2;
-    Some(if is_certain { Verdict::Wrong(data) } else { Verdict::Doubtful(data) })
+    Some(if is_certain { CellVerdict::Wrong(data) } else { CellVerdict::Doubtful(data) })
 }
 
 /// "MACsec adds 4.7 us": a row of a table against whichever other.
@@ -280,7 +280,7 @@ fn of_one_row(
     claimed: &Claimed,
     (row, columns): (usize, &[usize]),
     rough: bool,
-) -> Verdict {
+) -> CellVerdict {
     let own = claimed.number;
     let is_any = columns.iter().any(|column| {
         grid.at((row, *column)).is_some_and(|cell| {
@@ -291,17 +291,17 @@ fn of_one_row(
         })
     });
     if is_any || is_apart(grid, claimed, rough) {
-        return Verdict::Holds;
+        return CellVerdict::Holds;
     }
     let data = columns.first().map_or(String::new(), |column| grid.shown((row, *column)));
     let is_own = columns.len() == 1 && !piece.own_columns().is_empty()
         || columns.len() <= 2 && piece.columns.is_empty();
     let is_certain = is_own && !piece.has_taken_rows && !piece.has_taken_columns;
-    if is_certain { Verdict::Wrong(data) } else { Verdict::Doubtful(data) }
+    if is_certain { CellVerdict::Wrong(data) } else { CellVerdict::Doubtful(data) }
 }
 
 /// "No frames were lost": a column of counts that are all 0.
-pub(crate) fn none(grid: &Grid, piece: &Piece) -> Option<Verdict> {
+pub(crate) fn none(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     let at = piece.find("no zero without")?;
     let is_next = |own: &&(usize, usize)| own.1 > at && own.1 <= at + 3;
     let (column, _) = piece.columns.iter().find(is_next)?;
@@ -315,7 +315,7 @@ pub(crate) fn none(grid: &Grid, piece: &Piece) -> Option<Verdict> {
     let rows = if named.is_empty() { (0..grid.rows.len()).collect() } else { named };
     let odd =
         rows.into_iter().find(|row| grid.at((*row, *column)).is_some_and(|own| own.value != 0.0));
-    Some(odd.map_or(Verdict::Holds, |row| Verdict::Wrong(grid.shown((row, *column)))))
+    Some(odd.map_or(CellVerdict::Holds, |row| CellVerdict::Wrong(grid.shown((row, *column)))))
 }
 
 /// "Never exceeds 100 us", "stays below 18 us".
@@ -325,7 +325,7 @@ fn of_bound(
     claimed: &Claimed,
     places: &[Place],
     above: bool,
-) -> Verdict {
+) -> CellVerdict {
     let number = claimed.number;
     let is_beyond = |place: &&Place| {
         value(grid, **place, number.unit).is_some_and(|(value, half)| {
@@ -340,18 +340,18 @@ fn of_bound(
     columns.sort_unstable();
     columns.dedup();
     let odd: Vec<&Place> = places.iter().filter(is_beyond).collect();
-    let Some(first) = odd.first() else { return Verdict::Holds };
+    let Some(first) = odd.first() else { return CellVerdict::Holds };
     let is_of_all = odd.len() == places.len();
     let is_universal = piece.has("all every each any always never none") || !piece.rows.is_empty();
     let is_change = piece.has("than") && piece.own_rows().len() != 1;
     let data = grid.shown(**first);
     match () {
-        () if is_change => Verdict::Open,
+        () if is_change => CellVerdict::Open,
         () if columns.len() == 1 && (is_of_all || is_universal) && !piece.has_taken_rows => {
-            Verdict::Wrong(data)
+            CellVerdict::Wrong(data)
         }
-        () if is_of_all && !piece.rows.is_empty() => Verdict::Doubtful(data),
-        () if columns.len() == 1 => Verdict::Doubtful(data),
-        () => Verdict::Open,
+        () if is_of_all && !piece.rows.is_empty() => CellVerdict::Doubtful(data),
+        () if columns.len() == 1 => CellVerdict::Doubtful(data),
+        () => CellVerdict::Open,
     }
 }

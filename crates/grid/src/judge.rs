@@ -1,22 +1,12 @@
-//! Sentences held against rows and columns by what these are called: a number with a unit is of the cell, or of the
-//! two cells, that a clause names. What is bound to one cell, or to one pair, and is not so, is wrong; where rows are
-//! taken from the clause before, or stand for what is not named, it is to be looked at.
+//! The clauses of a sentence, each with what a grid says of it.
 
-pub(crate) mod level;
-pub(crate) mod model;
-pub(crate) mod names;
-pub(crate) mod order;
-pub(crate) mod piece;
-pub(crate) mod ratio;
-pub(crate) mod token;
-pub(crate) mod verdict;
-
+use crate::model::Grid;
+use crate::verdict::CellVerdict;
+use crate::{level, order, piece, ratio, token};
 use fwdlab_sentence::doubt::Doubt;
-use model::Grid;
-use verdict::Verdict;
 
 /// Holds the clauses of a sentence against a grid: each that claims something, with where it begins.
-pub(crate) fn judge(grid: &Grid, sentence: &str) -> Vec<(usize, Verdict)> {
+pub fn judge(grid: &Grid, sentence: &str) -> Vec<(usize, CellVerdict)> {
     let tokens = token::tokens(sentence);
     let doubt = Doubt::of(sentence, "");
     if sentence.trim_end().ends_with('?') {
@@ -30,9 +20,9 @@ pub(crate) fn judge(grid: &Grid, sentence: &str) -> Vec<(usize, Verdict)> {
         all.extend(order::extreme(grid, &piece));
         all.extend(order::compared(grid, &piece));
         all.extend(order::steadier(grid, &piece));
-        let verdict = Verdict::of_all(all);
+        let verdict = CellVerdict::of_all(all);
         let verdict = if doubt == Some(Doubt::Unsure) { verdict.doubted() } else { verdict };
-        if verdict != Verdict::Open
+        if verdict != CellVerdict::Open
             && let Some(first) = piece.tokens.first()
         {
             found.push((first.at, verdict));
@@ -42,7 +32,7 @@ pub(crate) fn judge(grid: &Grid, sentence: &str) -> Vec<(usize, Verdict)> {
 }
 
 /// "From 947 to 745 kpps it is a step back of 21 %": the percentage is that of the rates that the sentence states.
-pub(crate) fn explains_itself(sentence: &str) -> bool {
+pub fn explains_itself(sentence: &str) -> bool {
     let numbers: Vec<token::Number> =
         token::tokens(sentence).into_iter().filter_map(|own| own.number).collect();
     let of = |unit: token::Unit| {
@@ -65,6 +55,3 @@ pub(crate) fn explains_itself(sentence: &str) -> bool {
     let is_contrary = change > 0.0 && has(&is_down) || change < 0.0 && has(&is_up);
     !is_contrary && level::agrees(*percent, change, half, false)
 }
-
-#[cfg(test)]
-mod tests;

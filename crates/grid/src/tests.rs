@@ -1,8 +1,6 @@
 use fwdlab_netbenches::page::{Item, ItemKind, Page};
 
-use super::judge;
-use super::model::Grid;
-use super::verdict::Verdict;
+use super::{CellVerdict, Grid, judge};
 
 fn table(text: &str, about: &str) -> Grid {
     let page = Page::parse(text.as_bytes());
@@ -13,10 +11,10 @@ fn table(text: &str, about: &str) -> Grid {
 /// Whether all that is said of a sentence holds, or something of it is wrong; `None` where nothing is bound.
 fn said(grid: &Grid, sentence: &str) -> Option<bool> {
     let all = judge(grid, sentence);
-    if all.iter().any(|own| matches!(own.1, Verdict::Wrong(_))) {
+    if all.iter().any(|own| matches!(own.1, CellVerdict::Wrong(_))) {
         return Some(false);
     }
-    (!all.is_empty() && all.iter().all(|own| own.1 == Verdict::Holds)).then_some(true)
+    (!all.is_empty() && all.iter().all(|own| own.1 == CellVerdict::Holds)).then_some(true)
 }
 
 fn hold(grid: &Grid, wanted: &[(&str, Option<bool>)]) {

@@ -1,10 +1,10 @@
 //! Percentages, factors and fractions of a clause: what two cells are to each other, or a cell that is a percentage.
 
-use crate::grid::level::{CHANGES, MOST, agrees, bound_of, is_rough};
-use crate::grid::model::{Grid, Measure, Place};
-use crate::grid::piece::Piece;
-use crate::grid::token::{Number, Unit};
-use crate::grid::verdict::Verdict;
+use crate::level::{CHANGES, MOST, agrees, bound_of, is_rough};
+use crate::model::{Grid, Measure, Place};
+use crate::piece::Piece;
+use crate::token::{Number, Unit};
+use crate::verdict::CellVerdict;
 
 /// A ratio that is claimed.
 #[derive(Clone, Copy, Debug)]
@@ -68,17 +68,17 @@ fn ratios(piece: &Piece) -> Vec<Ratio> {
 }
 
 /// Every percentage, factor and fraction of a clause.
-pub(crate) fn check(grid: &Grid, piece: &Piece) -> Vec<Verdict> {
+pub(crate) fn check(grid: &Grid, piece: &Piece) -> Vec<CellVerdict> {
     ratios(piece).iter().map(|own| of_ratio(grid, piece, own)).collect()
 }
 
-fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> Verdict {
+fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> CellVerdict {
     const OTHERS: &str = "interval confidence cpu utilization idle cycles time spread variation stddev deviation \
         scatter noise error margin variance";
     let is_of_packets = piece.has("loss lost") && piece.has("packet packets frame frames");
     let is_of_load = piece.has("load") && !grid.head.contains("load");
     if own.number.unit == Unit::Percent && (piece.has(OTHERS) || is_of_packets || is_of_load) {
-        return Verdict::Open;
+        return CellVerdict::Open;
     }
     if let Some(verdict) = of_percent_column(grid, piece, own) {
         return verdict;
@@ -89,7 +89,7 @@ fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> Verdict {
         || piece.tokens[own.at].text.starts_with(['+', '-', '−']);
     let (pairs, is_certain) = pairs(grid, piece);
     if !says || pairs.is_empty() {
-        return Verdict::Open;
+        return CellVerdict::Open;
     }
     let bound = bound_of(piece, own.at);
     let is_it = |(one, other): &(Place, Place)| {
@@ -103,7 +103,7 @@ fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> Verdict {
             && grid.rows.len() == 2
             && !piece.has(CHANGES)
             && bound.is_none();
-        return if is_certain || is_only { Verdict::Holds } else { Verdict::Open };
+        return if is_certain || is_only { CellVerdict::Holds } else { CellVerdict::Open };
     }
     // of other rows than those that the words seem to name
     let shown = pairs.first().map_or(String::new(), |(one, other)| {
@@ -115,7 +115,7 @@ fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> Verdict {
             100.0 * (ratio - 1.0)
         )
     });
-    if is_certain { Verdict::Wrong(shown) } else { Verdict::Doubtful(shown) }
+    if is_certain { CellVerdict::Wrong(shown) } else { CellVerdict::Doubtful(shown) }
 }
 
 /// Whether two values are to each other what is claimed.
@@ -148,7 +148,7 @@ fn is_ratio(piece: &Piece, own: &Ratio, a: Number, b: Number, bound: Option<bool
 }
 
 /// "88.8 % of line rate" below a column of percentages.
-fn of_percent_column(grid: &Grid, piece: &Piece, own: &Ratio) -> Option<Verdict> {
+fn of_percent_column(grid: &Grid, piece: &Piece, own: &Ratio) -> Option<CellVerdict> {
     if own.number.unit != Unit::Percent {
         return None;
     }
@@ -176,15 +176,17 @@ fn of_percent_column(grid: &Grid, piece: &Piece, own: &Ratio) -> Option<Verdict>
         && !piece.has_taken_rows
     {
         let odd = rows.iter().find(|row| value(**row, *column).is_some() && !is_it(**row, *column));
-        return Some(odd.map_or(Verdict::Holds, |row| Verdict::Wrong(grid.shown((*row, *column)))));
+        return Some(
+            odd.map_or(CellVerdict::Holds, |row| CellVerdict::Wrong(grid.shown((*row, *column)))),
+        );
     }
     if rows.iter().any(|row| columns.iter().any(|column| is_it(*row, *column))) {
-        return Some(Verdict::Holds);
+        return Some(CellVerdict::Holds);
     }
     let ([row], [column]) = (rows.as_slice(), named.as_slice()) else { return None };
     value(*row, *column)?;
     let data = grid.shown((*row, *column));
-    Some(if piece.has_taken_rows { Verdict::Doubtful(data) } else { Verdict::Wrong(data) })
+    Some(if piece.has_taken_rows { CellVerdict::Doubtful(data) } else { CellVerdict::Wrong(data) })
 }
 
 /// The cells that are held against each other, and whether the words leave no others.

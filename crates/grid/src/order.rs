@@ -1,9 +1,9 @@
 //! "X exceeds Y", "the lowest maximum is that of 64 bytes", "X scatters more": what is more and what is less.
 
-use crate::grid::model::{Grid, Measure, Place};
-use crate::grid::piece::Piece;
-use crate::grid::token::Unit;
-use crate::grid::verdict::Verdict;
+use crate::model::{Grid, Measure, Place};
+use crate::piece::Piece;
+use crate::token::Unit;
+use crate::verdict::CellVerdict;
 
 const NEGATIONS: &str =
     "not no never neither nor cannot can't isn't doesn't don't none without hardly barely";
@@ -32,7 +32,7 @@ fn direction(piece: &Piece, at: usize, unit: Unit) -> Option<bool> {
 }
 
 /// "IPv6 exceeds IPv4", "X is slower than Y".
-pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<Verdict> {
+pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     let at = (0..piece.tokens.len()).find(|at| direction(piece, *at, Unit::Packets).is_some())?;
     if piece.has(NEGATIONS) {
         return None;
@@ -63,7 +63,7 @@ pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<Verdict> {
         let more = direction(piece, at, grid.columns[c].unit)?;
         let is_so = is_more(grid, (a, c), (b, d))? == more;
         let data = format!("{}; {}", grid.shown((a, c)), grid.shown((b, d)));
-        return Some(if is_so { Verdict::Holds } else { Verdict::Wrong(data) });
+        return Some(if is_so { CellVerdict::Holds } else { CellVerdict::Wrong(data) });
     }
     if piece.has("expensive costly cheaper cost") {
         return None;
@@ -80,8 +80,8 @@ pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<Verdict> {
         format!("{}; {}", grid.shown((first, column)), grid.shown((second, column)))
     };
     match (all.contains(&true), all.contains(&false)) {
-        (true, false) => Some(Verdict::Holds),
-        (false, true) => Some(Verdict::Wrong(data())),
+        (true, false) => Some(CellVerdict::Holds),
+        (false, true) => Some(CellVerdict::Wrong(data())),
         _ => None,
     }
 }
@@ -91,7 +91,7 @@ fn between_columns(
     piece: &Piece,
     at: usize,
     (first, second): (usize, usize),
-) -> Option<Verdict> {
+) -> Option<CellVerdict> {
     let more = direction(piece, at, grid.columns[first].unit)?;
     let is_so = |row: usize| is_more(grid, (row, first), (row, second)).map(|own| own == more);
     let named = piece.own_rows();
@@ -99,16 +99,18 @@ fn between_columns(
     if piece.has("only") && !named.is_empty() {
         let odd = (0..grid.rows.len())
             .find(|row| is_so(*row).is_some_and(|own| own != named.contains(row)));
-        return Some(odd.map_or(Verdict::Holds, |row| Verdict::Wrong(shown(row))));
+        return Some(odd.map_or(CellVerdict::Holds, |row| CellVerdict::Wrong(shown(row))));
     }
     let rows = if named.is_empty() { (0..grid.rows.len()).collect() } else { named };
     let all: Vec<(usize, bool)> =
         rows.into_iter().filter_map(|row| Some((row, is_so(row)?))).collect();
     let odd = all.iter().find(|own| !own.1).map(|own| own.0);
     match (all.iter().any(|own| own.1), odd) {
-        (true, None) => Some(Verdict::Holds),
-        (false, Some(row)) => Some(Verdict::Wrong(shown(row))),
-        (true, Some(row)) if piece.has("all every always each") => Some(Verdict::Wrong(shown(row))),
+        (true, None) => Some(CellVerdict::Holds),
+        (false, Some(row)) => Some(CellVerdict::Wrong(shown(row))),
+        (true, Some(row)) if piece.has("all every always each") => {
+            Some(CellVerdict::Wrong(shown(row)))
+        }
         _ => None,
     }
 }
@@ -188,7 +190,7 @@ fn superlative(grid: &Grid, piece: &Piece) -> Option<(Vec<usize>, bool)> {
 }
 
 /// "The lowest maximum was seen with 64 byte frames", "16k shows the smallest minimum of all".
-pub(crate) fn extreme(grid: &Grid, piece: &Piece) -> Option<Verdict> {
+pub(crate) fn extreme(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     if let Some(verdict) = extreme_column(grid, piece) {
         return Some(verdict);
     }
@@ -204,14 +206,18 @@ pub(crate) fn extreme(grid: &Grid, piece: &Piece) -> Option<Verdict> {
     let rival = |column: usize| (0..grid.rows.len()).find(|other| is_far(*other, column));
     let rivals: Vec<Option<usize>> = columns.iter().map(|column| rival(*column)).collect();
     if rivals.iter().any(Option::is_none) {
-        return Some(Verdict::Holds);
+        return Some(CellVerdict::Holds);
     }
     let (column, other) = (columns[0], rivals[0]?);
-    Some(Verdict::Wrong(format!("{}; {}", grid.shown((*row, column)), grid.shown((other, column)))))
+    Some(CellVerdict::Wrong(format!(
+        "{}; {}",
+        grid.shown((*row, column)),
+        grid.shown((other, column))
+    )))
 }
 
 /// "At 10 k flows, vendor A is the fastest": columns of one unit held against each other in the rows that are named.
-fn extreme_column(grid: &Grid, piece: &Piece) -> Option<Verdict> {
+fn extreme_column(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     let named = piece.own_columns();
     let [column] = named.as_slice() else { return None };
     let own = &grid.columns[*column];
@@ -243,8 +249,8 @@ fn extreme_column(grid: &Grid, piece: &Piece) -> Option<Verdict> {
     let odds: Vec<(usize, usize)> =
         rows.iter().filter_map(|row| Some((*row, odd(*row)?))).collect();
     match odds.first() {
-        None => Some(Verdict::Holds),
-        Some((row, other)) if odds.len() == rows.len() => Some(Verdict::Wrong(format!(
+        None => Some(CellVerdict::Holds),
+        Some((row, other)) if odds.len() == rows.len() => Some(CellVerdict::Wrong(format!(
             "{}; {}",
             grid.shown((*row, *column)),
             grid.shown((*row, *other))
@@ -254,7 +260,7 @@ fn extreme_column(grid: &Grid, piece: &Piece) -> Option<Verdict> {
 }
 
 /// "The series makes it more stable", "it spreads wider than stock": of two sets of a block.
-pub(crate) fn steadier(grid: &Grid, piece: &Piece) -> Option<Verdict> {
+pub(crate) fn steadier(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     if !grid.is_block || grid.rows.len() != 2 || piece.has(NEGATIONS) || !piece.claimed.is_empty() {
         return None;
     }
@@ -292,5 +298,5 @@ pub(crate) fn steadier(grid: &Grid, piece: &Piece) -> Option<Verdict> {
     let row = if than.is_some() { 1 - row } else { row };
     let own = is_more(grid, (row, spread), (1 - row, spread))?;
     let data = || format!("{}; {}", grid.shown((row, spread)), grid.shown((1 - row, spread)));
-    Some(if own == wider { Verdict::Holds } else { Verdict::Wrong(data()) })
+    Some(if own == wider { CellVerdict::Holds } else { CellVerdict::Wrong(data()) })
 }

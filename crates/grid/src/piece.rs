@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::grid::model::{Grid, is_of};
-use crate::grid::names::{Phrase, is_column, phrases, place_in_parts, said_of};
-use crate::grid::token::{Number, Token, Unit};
+use crate::model::{Grid, is_of};
+use crate::names::{Phrase, is_column, phrases, place_in_parts, said_of};
+use crate::token::{Number, Token, Unit};
 
 /// A number that is claimed.
 #[derive(Clone, Copy, Debug)]

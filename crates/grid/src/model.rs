@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use fwdlab_netbenches::page::Item;
 
-use crate::grid::token::{Number, Token, Unit, root_of, tokens, unit_of};
+use crate::token::{Number, Token, Unit, root_of, tokens, unit_of};
 
 /// What the values of a column are of their measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Measure {
+pub enum Measure {
     Least,
     Most,
     Middle,
@@ -18,14 +18,14 @@ pub(crate) enum Measure {
 
 /// What a row or a column is called.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Name {
-    pub(crate) text: String,
+pub struct Name {
+    pub text: String,
     /// Words and numbers, folded.
-    pub(crate) words: BTreeSet<String>,
+    pub words: BTreeSet<String>,
 }
 
 impl Name {
-    pub(crate) fn of(text: &str) -> Self {
+    pub fn of(text: &str) -> Self {
         let parts = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '%'));
         let words = parts.map(|own| own.trim_matches('.')).filter(|own| !own.is_empty());
         Self { text: text.trim().to_owned(), words: words.map(root_of).collect() }
@@ -34,38 +34,38 @@ impl Name {
 
 /// A column of values.
 #[derive(Clone, Debug)]
-pub(crate) struct Column {
-    pub(crate) name: Name,
-    pub(crate) unit: Unit,
-    pub(crate) measure: Measure,
+pub struct Column {
+    pub name: Name,
+    pub unit: Unit,
+    pub measure: Measure,
 }
 
 /// Rows and columns with their values in base units.
 #[derive(Clone, Debug)]
-pub(crate) struct Grid {
-    pub(crate) rows: Vec<Name>,
-    pub(crate) columns: Vec<Column>,
-    pub(crate) values: Vec<Vec<Option<Number>>>,
+pub struct Grid {
+    pub rows: Vec<Name>,
+    pub columns: Vec<Column>,
+    pub values: Vec<Vec<Option<Number>>>,
     /// What heads the names of rows, folded.
-    pub(crate) head: BTreeSet<String>,
+    pub head: BTreeSet<String>,
     /// Words that all rows have, and by which none is told from another.
-    pub(crate) shared: BTreeSet<String>,
+    pub shared: BTreeSet<String>,
     /// First and last line.
-    pub(crate) lines: (usize, usize),
+    pub lines: (usize, usize),
     /// A block of sets; the first is what the others are held against.
-    pub(crate) is_block: bool,
+    pub is_block: bool,
 }
 
 /// A cell by its row and its column.
-pub(crate) type Place = (usize, usize);
+pub type Place = (usize, usize);
 
 impl Grid {
-    pub(crate) fn at(&self, (row, column): Place) -> Option<Number> {
+    pub fn at(&self, (row, column): Place) -> Option<Number> {
         *self.values.get(row)?.get(column)?
     }
 
     /// "x has y under z", for people.
-    pub(crate) fn shown(&self, (row, column): Place) -> String {
+    pub fn shown(&self, (row, column): Place) -> String {
         let Some(own) = self.at((row, column)) else { return String::new() };
         let (value, unit) = match self.columns[column].unit {
             Unit::Packets if own.value >= 1e6 => (own.value / 1e6, " Mpps"),
@@ -82,7 +82,7 @@ impl Grid {
     }
 
     /// The table that some rows of a page are; `about` is what stands above it.
-    pub(crate) fn of_table(rows: &[&Item], about: &str) -> Option<Self> {
+    pub fn of_table(rows: &[&Item], about: &str) -> Option<Self> {
         let is_rule = |row: &Item| row.text.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
         let [header, rule, body @ ..] = rows else { return None };
         if !is_rule(rule) || body.is_empty() {
@@ -130,7 +130,7 @@ impl Grid {
     }
 
     /// The sets of a block with what ministat prints of them.
-    pub(crate) fn of_block(lines: (usize, usize), sets: &[(&str, [f64; 5])]) -> Self {
+    pub fn of_block(lines: (usize, usize), sets: &[(&str, [f64; 5])]) -> Self {
         const NAMES: [&str; 5] = ["Min", "Max", "Median", "Avg", "Stddev"];
         let column = |name: &&str| {
             let name = Name::of(name);
@@ -220,12 +220,12 @@ fn value_of(cell: &str, scale: f64) -> Option<Number> {
     })
 }
 
-pub(crate) fn cells_of(row: &str) -> Vec<&str> {
+pub fn cells_of(row: &str) -> Vec<&str> {
     row.trim().trim_start_matches('|').trim_end_matches('|').split('|').map(str::trim).collect()
 }
 
 /// What a column measures, by its name.
-pub(crate) fn measure_of(name: &Name) -> Measure {
+pub fn measure_of(name: &Name) -> Measure {
     let has = |words: &[&str]| name.words.iter().any(|own| words.contains(&own.as_str()));
     match () {
         () if has(&["min", "minimum", "lowest"]) => Measure::Least,
@@ -237,6 +237,6 @@ pub(crate) fn measure_of(name: &Name) -> Measure {
 }
 
 /// Whether a token is a word or a number of a name.
-pub(crate) fn is_of(token: &Token, name: &Name) -> bool {
+pub fn is_of(token: &Token, name: &Name) -> bool {
     name.words.contains(&token.root) || name.words.contains(&token.text)
 }

@@ -4,7 +4,7 @@ use fwdlab_sentence::subject::folded;
 
 /// What a number counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub enum Unit {
     Packets,
     Bits,
     Seconds,
@@ -17,34 +17,34 @@ pub(crate) enum Unit {
 
 /// A number in base units, and half of the last digit that is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Number {
-    pub(crate) value: f64,
-    pub(crate) half: f64,
-    pub(crate) unit: Unit,
+pub struct Number {
+    pub value: f64,
+    pub half: f64,
+    pub unit: Unit,
 }
 
 /// A word or a number.
 #[derive(Clone, Debug)]
-pub(crate) struct Token {
+pub struct Token {
     /// In lower case, without what surrounds it.
-    pub(crate) text: String,
+    pub text: String,
     /// Without what grammar adds to it.
-    pub(crate) root: String,
+    pub root: String,
     /// Those of a compound: `aes-gcm-256`, `in-house`.
-    pub(crate) parts: Vec<String>,
-    pub(crate) number: Option<Number>,
+    pub parts: Vec<String>,
+    pub number: Option<Number>,
     /// Where it begins in the text.
-    pub(crate) at: usize,
+    pub at: usize,
     /// Whether something ends behind it: a comma, a colon, a bracket.
-    pub(crate) is_last: bool,
+    pub is_last: bool,
     /// What stands between it and the one before ends something.
-    pub(crate) is_first: bool,
+    pub is_first: bool,
     /// Whether it comes before (0) or after (1) a change, by the words around it.
-    pub(crate) side: Option<usize>,
+    pub side: Option<usize>,
 }
 
 impl Token {
-    pub(crate) fn is(&self, words: &str) -> bool {
+    pub fn is(&self, words: &str) -> bool {
         words.split(' ').any(|word| word == self.text)
     }
 }
@@ -93,7 +93,7 @@ const UNITS: [(&str, Unit, f64); 39] = [
 ];
 
 /// The unit that a word is.
-pub(crate) fn unit_of(word: &str) -> Option<(Unit, f64)> {
+pub fn unit_of(word: &str) -> Option<(Unit, f64)> {
     let word = word.trim_matches(|c: char| matches!(c, '(' | ')' | '[' | ']' | ',' | '.' | ':'));
     let lower = word.to_lowercase();
     let plain = if lower.len() > 4 { lower.trim_end_matches('s') } else { &lower };
@@ -108,7 +108,7 @@ fn parts_of(text: &str) -> Vec<String> {
 }
 
 /// A word without what grammar adds to it; families by one name.
-pub(crate) fn root_of(word: &str) -> String {
+pub fn root_of(word: &str) -> String {
     match fwdlab_netbenches::name::family_word(word) {
         Some(family) => format!("{family:?}").to_lowercase(),
         // "the forwarding case" of a row that is called "forward"
@@ -118,7 +118,7 @@ pub(crate) fn root_of(word: &str) -> String {
 }
 
 /// The tokens of a text.
-pub(crate) fn tokens(text: &str) -> Vec<Token> {
+pub fn tokens(text: &str) -> Vec<Token> {
     let mut found: Vec<Token> = Vec::new();
     let mut at = 0;
     let mut is_first = true;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use fwdlab_sentence::subject::folded;
 
-use crate::grid::model::{Grid, Measure, Name, is_of};
-use crate::grid::token::{Token, Unit, unit_of};
+use crate::model::{Grid, Measure, Name, is_of};
+use crate::token::{Token, Unit, unit_of};
 
 /// A row or a column whose whole name stands in a clause, with its tokens.
 pub(crate) struct Phrase {

@@ -2,7 +2,7 @@
 
 /// Whether what is said is so.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub enum CellVerdict {
     Holds,
     /// Bound to what it is of, and not so.
     Wrong(String),
@@ -11,9 +11,9 @@ pub(crate) enum Verdict {
     Open,
 }
 
-impl Verdict {
+impl CellVerdict {
     /// The same without blame.
-    pub(crate) fn doubted(self) -> Self {
+    pub fn doubted(self) -> Self {
         match self {
             Self::Wrong(data) => Self::Doubtful(data),
             other => other,
@@ -21,7 +21,7 @@ impl Verdict {
     }
 
     /// What is said of several claims together: the worst of them.
-    pub(crate) fn of_all(all: Vec<Self>) -> Self {
+    pub fn of_all(all: Vec<Self>) -> Self {
         let worst = |is: fn(&Self) -> bool| all.iter().find(|own| is(own)).cloned();
         let is_held = !all.is_empty() && all.iter().all(|own| *own == Self::Holds);
         worst(|own| matches!(own, Self::Wrong(_)))
