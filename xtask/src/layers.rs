@@ -35,6 +35,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("fwdlab-compare", 5),
     ("fwdlab-profiles", 5),
     ("fwdlab-verify", 5),
+    ("fwdlab-grid", 4),
     ("fwdlab-prose", 5),
     ("fwdlab-audit", 6),
     ("fwdlab-report", 6),

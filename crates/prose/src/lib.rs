@@ -12,6 +12,7 @@ mod change;
 mod claim;
 mod extremes;
 mod families;
+mod grids;
 mod held;
 mod intervals;
 mod kinds;
@@ -65,6 +66,7 @@ fn check_items(around: &Surroundings<'_>, items: &[&Item], findings: &mut AuditF
     let topics = Topics::of(around);
     let machines = Machines::of(around);
     let known = reread::Known::of(around);
+    let grids = grids::Grids::of(around);
     let labels: BTreeSet<String> = around.sets.iter().flatten().flat_map(label_of).collect();
     for item in items.iter().copied() {
         let mut clauses = clauses(&item.text);
@@ -91,7 +93,7 @@ fn check_items(around: &Surroundings<'_>, items: &[&Item], findings: &mut AuditF
             }
             all.push((clause, if doubt.is_some() { said.doubted() } else { said }));
         }
-        known.check(around, item, all, findings);
+        known.check((around, &grids), item, all, findings);
     }
 }
 

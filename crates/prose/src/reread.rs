@@ -12,8 +12,11 @@ use fwdlab_sentence::clause::{Clause, quotes_earlier, words};
 use fwdlab_sentence::doubt::Doubt;
 use fwdlab_sentence::subject::is_of_others;
 
+use crate::grids::{Grids, Said};
 use crate::held::{compares, is_against_another, is_of_none, line_of, of_another_machine};
 use crate::kinds::{Kind, kinds, spoken_of};
+use fwdlab_grid::CellVerdict;
+use fwdlab_grid::explains_itself;
 
 /// A page as its sentences are held against it.
 pub(crate) struct Known {
@@ -33,7 +36,7 @@ impl Known {
     /// Holds the sentences of an item against the page, with what the rules say of its clauses.
     pub(crate) fn check(
         &self,
-        around: &Surroundings<'_>,
+        (around, grids): (&Surroundings<'_>, &Grids),
         item: &Item,
         mut clauses: Vec<(&Clause, AuditFindings)>,
         findings: &mut AuditFindings,
@@ -68,6 +71,8 @@ impl Known {
                 own.add(Rule::ClaimReading, severity, line, text);
                 own
             };
+            let is_borne_out = reading == Judged::Holds;
+            let is_silent = doubt == Some(Doubt::Silent) && around.page.blocks.len() == grids.len();
             // one finding a sentence: the rules name the cause better, where they see one
             let said = match reading {
                 Judged::Fails(data) if !said.is_any_wrong() => tell(Severity::Wrong, data),
@@ -78,10 +83,39 @@ impl Known {
                 Judged::Doubtful(_) if self.kinds.len() > 1 => said.doubted(),
                 _ => said,
             };
+            let cells = self.cells((around, grids), item, (from, to));
+            let is_held =
+                !cells.is_empty() && cells.iter().all(|own| own.verdict == CellVerdict::Holds);
+            // what it is held against is of another block
+            let is_apart = compares(text) && grids.names_others(item, text)
+                || grids.is_of_families(item, text);
+            let is_doubted = is_held || is_apart || explains_itself(text);
+            let said = if is_doubted { said.doubted() } else { said };
+            let said = match said.is_any_wrong() || is_silent || is_borne_out {
+                true => said,
+                false => with_cells(said, (item, text), cells),
+            };
             findings.extend(said);
         }
         for (_, found) in clauses {
             findings.extend(found);
+        }
+    }
+
+    /// What rows and columns say of a sentence. Where it names a machine, blocks are not told apart by where it stands.
+    fn cells(
+        &self,
+        (around, grids): (&Surroundings<'_>, &Grids),
+        item: &Item,
+        (from, to): (usize, usize),
+    ) -> Vec<Said> {
+        let mut several =
+            self.kinds.iter().map(|kind| &kind.facts).filter(|own| own.parts.len() > 1).peekable();
+        let is_of_parts = several.peek().is_some();
+        let names_part = several.any(|facts| names(facts, &item.text[from..to]).0);
+        match names_part && around.page.blocks.len() == grids.len() {
+            true => Vec::new(),
+            false => grids.judge(around, item, ((from, to), is_of_parts)),
         }
     }
 
@@ -150,6 +184,25 @@ impl Known {
             && !is_of_none(around, item, clause)
             && !names_stranger(around, item, text)
     }
+}
+
+/// What the rules ask of a sentence, with what the rows and columns contradict that it names: they say more exactly
+/// what there is to ask.
+fn with_cells(said: AuditFindings, (item, text): (&Item, &str), cells: Vec<Said>) -> AuditFindings {
+    let is_wrong = cells.iter().any(|own| matches!(own.verdict, CellVerdict::Wrong(_)));
+    let mut said = if is_wrong { said.none() } else { said };
+    let is_open = said.is_empty();
+    for own in cells {
+        let line = item.line_at(own.at);
+        let (severity, data) = match own.verdict {
+            CellVerdict::Wrong(data) => (Severity::Wrong, data),
+            CellVerdict::Doubtful(data) if is_open => (Severity::Check, data),
+            _ => continue,
+        };
+        let text = Text::new(text.trim(), data, "write what the cells say");
+        said.add(Rule::ClaimReading, severity, line, text);
+    }
+    said
 }
 
 /// Whether an item stands below a block of a kind, or by none.

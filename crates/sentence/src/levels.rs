@@ -38,7 +38,8 @@ pub fn ends(text: &str) -> Option<(Scaled, Scaled)> {
     found.sort_by_key(|number| number.offset);
     let [from, to] = found.as_slice() else { return None };
     let before = text[..from.offset].to_lowercase();
-    let between = text[from.offset + from.text.len()..to.offset].to_lowercase();
+    // "908 thousand packets per second" is found in two ways, one within the other
+    let between = text.get(from.offset + from.text.len()..to.offset)?.to_lowercase();
     let is_from = before.trim_end_matches(['~', ' ']).ends_with("from") && between.contains("to");
     let is_arrow = between.contains("->") || between.contains("=>") || between.contains('→');
     (is_from || is_arrow).then(|| (from.clone(), to.clone()))
@@ -277,6 +278,12 @@ pub fn extreme(clause: &Clause) -> Option<(Sign, String)> {
 mod tests {
     use super::*;
     use crate::clause::clauses;
+
+    /// It was found twice, once within the other, and what stands between the two was cut out from behind its end.
+    #[test]
+    fn one_number_that_is_found_in_two_ways_has_no_two_ends() {
+        assert_eq!(ends("With the set I win back 908 thousand packets per second"), None);
+    }
 
     #[test]
     fn a_rate_is_reached_where_the_words_before_it_say_so() {

@@ -184,3 +184,74 @@ fn three_pages_of_other_habits() {
     assert!(b.found >= 4 && b.blamed <= 1 && b.falsely <= 1, "{b:?}");
     assert!(c.found >= 3 && c.blamed == 0 && c.falsely == 0, "{c:?}");
 }
+
+/// What is said of several pages together.
+fn scored(pages: &[&str]) -> Score {
+    let mut all = Score::default();
+    for own in pages.iter().map(|page| score(page, false)) {
+        all.wrong += own.wrong;
+        all.found += own.found;
+        all.right += own.right;
+        all.blamed += own.blamed;
+        all.asked += own.asked;
+        all.said += own.said;
+        all.falsely += own.falsely;
+    }
+    println!("together: {all:?}");
+    all
+}
+
+/// A patch to a driver, a cover letter, a note of a laboratory with tables only, and a diary: at first sight 14 of 36
+/// were found, 1 of 34 right ones was called wrong, 1 of 8 findings called wrong was false, and the diary was not read to
+/// its end. That rows and columns are told by their names was learned by them.
+#[test]
+fn four_pages_of_four_authors() {
+    let own = scored(&[
+        include_str!("unseen/vlan.txt"),
+        include_str!("unseen/pagepool.txt"),
+        include_str!("unseen/appliance.txt"),
+        include_str!("unseen/nftables.txt"),
+    ]);
+    assert!(own.found >= 34 && own.blamed <= 1 && own.asked <= 6 && own.falsely <= 1, "{own:?}");
+}
+
+/// Sizes of a table, two cards with queues, latency in tables, an upgrade, read first after that: 20 of 34 were found, 6
+/// of 35 called wrong, and 5 of 19 findings false, all five of older rules. What a sentence says of before and after,
+/// settings in words, and figures that it explains itself were learned by them.
+#[test]
+fn four_pages_of_other_matters() {
+    let own = scored(&[
+        include_str!("unseen/fib-sizes.txt"),
+        include_str!("unseen/rss-cards.txt"),
+        include_str!("unseen/latency.txt"),
+        include_str!("unseen/upgrade.txt"),
+    ]);
+    assert!(own.found >= 25 && own.blamed == 0 && own.asked <= 13 && own.falsely == 0, "{own:?}");
+}
+
+/// Ciphers, a list of conclusions, three appliances in tables, a regression, read first after that: 18 of 27 were found,
+/// 5 of 32 called wrong, and 4 of 19 findings false. Names of several words and what columns are held against each other
+/// were learned by them.
+#[test]
+fn four_pages_with_names_of_several_words() {
+    let own = scored(&[
+        include_str!("unseen/ipsec.txt"),
+        include_str!("unseen/rxbudget.txt"),
+        include_str!("unseen/flow-scale.txt"),
+        include_str!("unseen/regression.txt"),
+    ]);
+    assert!(own.found >= 24 && own.blamed == 0 && own.asked <= 6 && own.falsely == 0, "{own:?}");
+}
+
+/// Offloads, images of routers, packet filters, small boxes, read first after that: 21 of 27 were found, 2 of 26 called
+/// wrong, and 2 of 21 findings false. That several rows may share what a sentence calls them was learned by them.
+#[test]
+fn four_pages_read_last() {
+    let own = scored(&[
+        include_str!("unseen/offloads.txt"),
+        include_str!("unseen/images.txt"),
+        include_str!("unseen/filters.txt"),
+        include_str!("unseen/small-boxes.txt"),
+    ]);
+    assert!(own.found >= 23 && own.blamed == 0 && own.asked <= 2 && own.falsely == 0, "{own:?}");
+}

@@ -310,6 +310,14 @@ fn nothing(words: &[(usize, String)], index: usize) -> Option<Stance> {
     if is_report {
         return Some(Stance::NoChange("nothing to report".to_owned()));
     }
+    let is_apart = word == "apart"
+        && words[..index].iter().any(|(_, w)| matches!(w.as_str(), "tell" | "told" | "keep"))
+        && words[..index]
+            .iter()
+            .any(|(_, w)| matches!(w.as_str(), "can't" | "cannot" | "not" | "hard" | "couldn't"));
+    if is_apart {
+        return Some(Stance::NoChange("cannot tell apart".to_owned()));
+    }
     let is_nothing = (word.starts_with("change")
         && index.checked_sub(1).is_some_and(|i| at(i) == "nothing")
         || BRINGS.contains(&word) && at(index + 1) == "nothing")

@@ -1,0 +1,57 @@
+//! The clauses of a sentence, each with what a grid says of it.
+
+use crate::model::Grid;
+use crate::verdict::CellVerdict;
+use crate::{level, order, piece, ratio, token};
+use fwdlab_sentence::doubt::Doubt;
+
+/// Holds the clauses of a sentence against a grid: each that claims something, with where it begins.
+pub fn judge(grid: &Grid, sentence: &str) -> Vec<(usize, CellVerdict)> {
+    let tokens = token::tokens(sentence);
+    let doubt = Doubt::of(sentence, "");
+    if sentence.trim_end().ends_with('?') {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for piece in piece::pieces(grid, &tokens) {
+        let mut all = level::check(grid, &piece);
+        all.extend(level::none(grid, &piece));
+        all.extend(ratio::check(grid, &piece));
+        all.extend(order::extreme(grid, &piece));
+        all.extend(order::compared(grid, &piece));
+        all.extend(order::steadier(grid, &piece));
+        let verdict = CellVerdict::of_all(all);
+        let verdict = if doubt == Some(Doubt::Unsure) { verdict.doubted() } else { verdict };
+        if verdict != CellVerdict::Open
+            && let Some(first) = piece.tokens.first()
+        {
+            found.push((first.at, verdict));
+        }
+    }
+    found
+}
+
+/// "From 947 to 745 kpps it is a step back of 21 %": the percentage is that of the rates that the sentence states.
+pub fn explains_itself(sentence: &str) -> bool {
+    let numbers: Vec<token::Number> =
+        token::tokens(sentence).into_iter().filter_map(|own| own.number).collect();
+    let of = |unit: token::Unit| {
+        numbers.iter().filter(move |own| own.unit == unit).copied().collect::<Vec<_>>()
+    };
+    let (rates, percents) = (of(token::Unit::Packets), of(token::Unit::Percent));
+    let ([first, second], [percent]) = (rates.as_slice(), percents.as_slice()) else {
+        return false;
+    };
+    if first.value <= 0.0 || second.value <= 0.0 {
+        return false;
+    }
+    let change = 100.0 * (second.value / first.value - 1.0);
+    let half = 100.0 * (first.half / first.value + second.half / second.value);
+    let is_down =
+        ["lose", "loss", "back", "slower", "less", "drop", "down", "fall", "reduc", "decreas"];
+    let is_up = ["gain", "win", "faster", "more", "improve", "increas", "better", "up by"];
+    let lower = sentence.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let is_contrary = change > 0.0 && has(&is_down) || change < 0.0 && has(&is_up);
+    !is_contrary && level::agrees(*percent, change, half, false)
+}

@@ -1,0 +1,24 @@
+//! Sentences held against rows and columns by what these are called: a number with a unit is of the cell, or of the
+//! two cells, that a clause names. What is bound to one cell, or to one pair, and is not so, is wrong; where rows are
+//! taken from the clause before, or stand for what is not named, it is to be looked at.
+
+#![forbid(unsafe_code)]
+
+mod judge;
+mod level;
+mod model;
+mod names;
+mod order;
+mod piece;
+mod ratio;
+mod token;
+mod verdict;
+
+pub use judge::{explains_itself, judge};
+pub use level::agrees;
+pub use model::{Column, Grid, Measure, Name, Place};
+pub use token::{Number, Token, Unit, tokens};
+pub use verdict::CellVerdict;
+
+#[cfg(test)]
+mod tests;

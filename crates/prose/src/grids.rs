@@ -1,0 +1,216 @@
+//! Which rows and columns of a page a sentence is of: a table or a block of its section, the one above it before the
+//! one below.
+
+use std::collections::BTreeSet;
+
+use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
+use fwdlab_netbenches::page::{Item, ItemKind};
+
+use fwdlab_grid::CellVerdict;
+use fwdlab_grid::agrees;
+use fwdlab_grid::judge;
+use fwdlab_grid::{Grid, Measure};
+use fwdlab_grid::{Number, Unit, tokens};
+
+/// Grids on either side of a sentence in which what it says may be found.
+const NEAR: usize = 3;
+
+/// Lines below a grid in which a sentence is of it before it is of any other.
+const BESIDE: usize = 8;
+
+/// The tables and blocks of a page, from above to below.
+pub(crate) struct Grids {
+    all: Vec<Grid>,
+    /// The number of a caption: "Table 2".
+    captions: Vec<Option<String>>,
+}
+
+/// What a grid says of a clause.
+#[derive(Debug)]
+pub(crate) struct Said {
+    /// Where the clause begins in its item.
+    pub(crate) at: usize,
+    pub(crate) verdict: CellVerdict,
+}
+
+impl Grids {
+    pub(crate) fn of(around: &Surroundings<'_>) -> Self {
+        let items = &around.page.items;
+        let rows: Vec<&Item> = items.iter().filter(|item| item.kind == ItemKind::Row).collect();
+        let mut all: Vec<(Grid, Option<String>)> = Vec::new();
+        for table in rows.chunk_by(|a, b| a.line + 1 == b.line) {
+            let above =
+                around.page.item_before(table[0].line).map_or("", |item| item.text.as_str());
+            all.extend(Grid::of_table(table, above).map(|grid| (grid, caption_of(above))));
+        }
+        for (block, sets) in around.page.blocks.iter().zip(&around.sets) {
+            if sets.len() > 1 {
+                all.push((
+                    Grid::of_block((block.first_line, block.last_line), &rows_of(sets)),
+                    None,
+                ));
+            }
+        }
+        all.sort_by_key(|(grid, _)| grid.lines);
+        let (all, captions) = all.into_iter().unzip();
+        Self { all, captions }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// What the tables and blocks say of a sentence of an item; on a page of several machines only what stands next
+    /// to a block is of it.
+    pub(crate) fn judge(
+        &self,
+        around: &Surroundings<'_>,
+        item: &Item,
+        ((from, to), is_of_parts): ((usize, usize), bool),
+    ) -> Vec<Said> {
+        let is_told =
+            matches!(item.kind, ItemKind::Paragraph | ItemKind::Bullet | ItemKind::Conclusion);
+        let text = &item.text[from..to];
+        if self.all.is_empty()
+            || !is_told
+            || self.all.iter().any(|grid| (grid.lines.0..=grid.lines.1).contains(&item.line))
+        {
+            return Vec::new();
+        }
+        let Some(own) = self.meant(around, item, text) else { return Vec::new() };
+        let near = own.saturating_sub(NEAR)..(own + NEAR + 1).min(self.all.len());
+        let others: Vec<&Grid> = near.filter(|at| *at != own).map(|at| &self.all[at]).collect();
+        let names_others = others.iter().any(|other| names_rows(&self.all[own], other, text));
+        let elsewhere: Vec<Vec<(usize, CellVerdict)>> =
+            others.iter().map(|grid| judge(grid, text)).collect();
+        let is_next = item.line.saturating_sub(self.all[own].lines.1) <= BESIDE
+            && item.line > self.all[own].lines.1;
+        if is_of_parts && self.all[own].is_block && !is_next {
+            return Vec::new();
+        }
+        let is_held = |at: usize| {
+            !is_next
+                && elsewhere.iter().flatten().any(|own| own.0 == at && own.1 == CellVerdict::Holds)
+        };
+        let is_strange = names_families(&self.all[own], text);
+        let said = |(at, verdict): (usize, CellVerdict)| {
+            let verdict = match verdict {
+                CellVerdict::Wrong(_) | CellVerdict::Doubtful(_)
+                    if is_strange || has_value(&others, text, at) =>
+                {
+                    CellVerdict::Open
+                }
+                CellVerdict::Wrong(_) | CellVerdict::Doubtful(_) if is_held(at) => {
+                    CellVerdict::Open
+                }
+                CellVerdict::Wrong(data) if names_others => CellVerdict::Doubtful(data),
+                // blocks have rules of their own to ask by
+                CellVerdict::Doubtful(_) if names_others || self.all[own].is_block => {
+                    CellVerdict::Open
+                }
+                other => other,
+            };
+            Said { at: from + at, verdict }
+        };
+        judge(&self.all[own], text).into_iter().map(said).collect()
+    }
+
+    /// Whether a sentence below a block has words of rows that only other blocks have.
+    pub(crate) fn names_others(&self, item: &Item, text: &str) -> bool {
+        let end = self.all.partition_point(|grid| grid.lines.1 < item.line);
+        let Some(own) = end.checked_sub(1) else { return false };
+        let near = own.saturating_sub(NEAR)..(own + NEAR + 1).min(self.all.len());
+        near.filter(|at| *at != own).any(|at| names_rows(&self.all[own], &self.all[at], text))
+    }
+
+    /// Whether a percentage below a block is of a family that stands in another one, against that of this one.
+    pub(crate) fn is_of_families(&self, item: &Item, text: &str) -> bool {
+        let end = self.all.partition_point(|grid| grid.lines.1 < item.line);
+        let Some(own) = end.checked_sub(1).map(|at| &self.all[at]) else { return false };
+        let said: BTreeSet<String> = tokens(text).into_iter().map(|own| own.root).collect();
+        own.is_block
+            && said.contains("inet")
+            && said.contains("inet6")
+            && text.contains('%')
+            && names_families(own, text)
+    }
+
+    /// The grid that a sentence is of.
+    fn meant(&self, around: &Surroundings<'_>, item: &Item, text: &str) -> Option<usize> {
+        if let Some(number) = caption_of(text) {
+            return self.captions.iter().position(|own| own.as_ref() == Some(&number));
+        }
+        let end = self.all.partition_point(|grid| grid.lines.1 < item.line);
+        let heading = |line: usize| around.page.heading_above(line).map(|heading| heading.line);
+        let own = heading(item.line);
+        let is_of_section = |at: &usize| heading(self.all[*at].lines.0) == own;
+        let above = end.checked_sub(1).filter(is_of_section);
+        let below = Some(end).filter(|at| *at < self.all.len()).filter(is_of_section);
+        if item.is_announcement() {
+            return below.or(above);
+        }
+        above.or(below)
+    }
+}
+
+/// "Table 2" of a caption or a sentence.
+fn caption_of(text: &str) -> Option<String> {
+    let own = tokens(text);
+    let at = own.windows(2).position(|two| two[0].is("table") && two[1].number.is_some())?;
+    Some(own[at + 1].text.clone())
+}
+
+/// Whether a rate of a clause is the mean or the median of a row of another grid: it may be that which is meant.
+fn has_value(others: &[&Grid], text: &str, at: usize) -> bool {
+    let own = tokens(&text[at..]);
+    let end = own.iter().position(|own| own.is_last).map_or(own.len(), |at| at + 1);
+    let rates =
+        own[..end].iter().filter_map(|own| own.number).filter(|own| own.unit == Unit::Packets);
+    let is_of = |grid: &&Grid, number: Number| {
+        let columns =
+            grid.columns.iter().enumerate().filter(|(_, own)| own.measure == Measure::Middle);
+        let mut columns = columns.map(|(column, _)| column);
+        columns.any(|column| {
+            (0..grid.rows.len())
+                .filter_map(|row| grid.at((row, column)))
+                .any(|cell| grid.is_block && agrees(number, cell.value, cell.half, false))
+        })
+    };
+    rates.into_iter().any(|number| others.iter().any(|grid| is_of(grid, number)))
+}
+
+/// Whether a text names a family that a grid does not, or two where it has none.
+fn names_families(own: &Grid, text: &str) -> bool {
+    let is_family = |word: &&String| matches!(word.as_str(), "inet" | "inet6");
+    let said: BTreeSet<String> =
+        tokens(text).into_iter().map(|own| own.root).filter(|own| is_family(&own)).collect();
+    let names = own.rows.iter().chain(own.columns.iter().map(|column| &column.name));
+    let shown: BTreeSet<&String> = names.flat_map(|name| &name.words).filter(is_family).collect();
+    said.iter().any(|family| !shown.is_empty() && !shown.contains(family))
+        || said.len() > 1 && shown.is_empty()
+}
+
+/// Whether a text has a word by which rows of another grid are told apart, and no row or column of its own.
+fn names_rows(own: &Grid, other: &Grid, text: &str) -> bool {
+    let shared = |word: &String| other.rows.iter().all(|row| row.words.contains(word));
+    let is_own = |word: &String| {
+        own.rows.iter().any(|row| row.words.contains(word))
+            || own.columns.iter().any(|column| column.name.words.contains(word))
+            || own.head.contains(word)
+    };
+    let said: BTreeSet<String> =
+        tokens(text).into_iter().filter(|own| own.number.is_none()).map(|own| own.root).collect();
+    const EMPTY: [&str; 8] = ["the", "with", "without", "and", "of", "only", "no", "on"];
+    let words = other.rows.iter().flat_map(|row| &row.words);
+    let is_family = |word: &String| word.starts_with("inet") || word.starts_with("ipv");
+    words
+        .filter(|word| !is_family(word))
+        .filter(|word| word.len() > 1 && !EMPTY.contains(&word.as_str()))
+        .any(|word| said.contains(word) && !shared(word) && !is_own(word))
+}
+
+/// The sets of a block as rows.
+fn rows_of<'a>(sets: &'a [SourcedSet<'_>]) -> Vec<(&'a str, [f64; 5])> {
+    sets.iter().map(|set| (set.set.legend.as_str(), set.row.values)).collect()
+}
