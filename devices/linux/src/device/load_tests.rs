@@ -22,21 +22,20 @@ fn trials(test: &str, measure: &str, variants: &str) -> Option<Vec<(String, Meas
         eprintln!("SKIPPED {test}: needs two processors");
         return None;
     }
+    let how = match measure {
+        "loss-curve" => "[benchmarks]\nloads = [\"10%\", \"300%\"]\n",
+        "recovery" => "[benchmarks]\noverload = \"200%\"\n",
+        "soak" => "[benchmarks]\nsoak = \"400ms\"\n",
+        _ => "",
+    };
     let text = format!(
         "title = \"t\"\ndevice = \"linux\"\nbaseline = \"one\"\nmeasure = \"{measure}\"\n\
          duration = \"200ms\"\nwarmup = \"0ms\"\ninterval = \"20ms\"\n\
-         [benchmarks]\nloads = [\"10%\", \"300%\"]\nsoak = \"400ms\"\noverload = \"200%\"\n{variants}\
+         {how}{variants}\
          [[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1-198.18.10.20:2000\"\n\
          destination = \"198.19.10.1-198.19.10.100:2000\"\n\
          [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n"
     );
-    let text = match measure {
-        "throughput" => text.replace(
-            "[benchmarks]\nloads = [\"10%\", \"300%\"]\nsoak = \"400ms\"\noverload = \"200%\"\n",
-            "",
-        ),
-        _ => text,
-    };
     first_trials_of("linux", &text, Path::new("t.toml"), test, usize::MAX)
 }
 
