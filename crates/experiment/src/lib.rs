@@ -57,6 +57,7 @@ pub use model::{
 };
 pub use parts::MOST_GENERATED;
 pub use problem::{Problem, Problems};
+pub use reach::network_length;
 pub use read::Recorded;
 pub use schema::{Abilities, Anything, DeviceTables, MOST_PORTS, Schema, TrafficPlace};
 pub use sessions::untranslatable;

@@ -370,6 +370,8 @@ fn read_experiment(
     if complaints.is_empty() {
         let allows_no_route = allow.contains(&Allowance::NoRoute);
         reach::reachable(&placed, &routes, allows_no_route, complaints);
+        let length = |gateway| device.network_length(gateway);
+        reach::beyond_gateways(&placed, &routes, &length, complaints);
     }
     convergence::check(&placed, &routes, complaints);
     check::churn(churn.as_ref(), asked, &routes, complaints);

@@ -1,9 +1,11 @@
 //! What helps must help: each remedy below was wrong, or there was none.
 
 use std::fs;
+use std::net::IpAddr;
 use std::path::Path;
 
-use crate::{Anything, Experiment, Problems};
+use crate::problem::Complaint;
+use crate::{Abilities, Anything, Experiment, Problems, Schema, network_length};
 
 /// An experiment with these keys at its top, in its second variant and in its traffic.
 fn text(top: &str, variant: &str, traffic: &str) -> String {
@@ -97,4 +99,55 @@ fn a_file_of_routes_is_located_however_short_its_name() {
         assert!(error.contains(&format!("x.toml:{line}: [routes] file: ")), "{error}");
         assert!(error.contains(why), "{error}");
     }
+}
+
+/// A device whose ports have their addresses beside the gateways.
+#[derive(Debug)]
+struct Beside;
+
+impl Schema for Beside {
+    fn name(&self) -> &'static str {
+        "beside"
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::ALL
+    }
+
+    fn check_word(&self, _: &str) -> Result<(), Complaint> {
+        Ok(())
+    }
+
+    fn check_value(&self, _: &str, _: &str) -> Result<(), Complaint> {
+        Ok(())
+    }
+
+    fn network_length(&self, gateway: IpAddr) -> Option<u8> {
+        Some(network_length(gateway))
+    }
+}
+
+/// Each trial FAILED: "counters disagree", "look for other programs".
+#[test]
+fn destinations_beside_a_gateway_are_told_to_lie_behind_it() {
+    let said = |traffic: &str, routes: &str| {
+        let text = text("device = \"beside\"", B, traffic);
+        let text = text.replace("\"198.19.0.0/16 via 198.19.0.2\"", routes);
+        match Experiment::parse(Path::new("lab/x.toml"), &text, &[&Beside]) {
+            Ok(_) => String::new(),
+            Err(problems) => problems.to_string(),
+        }
+    };
+    let found = said("", "\"198.19.0.0/16 via 198.19.0.2\"");
+    assert!(found.contains("x.toml:11:15: traffic[1].destination: 198.19.0.1 lies in"), "{found}");
+    assert!(found.contains("198.19.0.0/24, the network of gateway 198.19.0.2"), "{found}");
+    assert!(found.contains("take destinations outside of 198.19.0.0/24"), "{found}");
+    assert_eq!(found.matches("x.toml").count(), 1, "{found}");
+    // Longer routes lead out of it, and gateways answer.
+    assert_eq!(said("", "\"198.19.0.0/28 via 198.19.0.200\""), "");
+    assert_eq!(said("", "\"198.19.0.0/16 via 198.19.1.2\""), "");
+    let back = "\"198.19.0.0/16 via 198.19.1.2\", \"198.18.0.0/16 via 198.18.0.2\"";
+    assert_eq!(said("", back), "");
+    let found = said("direction = \"both\"", back);
+    assert!(found.contains("traffic[1].source: 198.18.0.1 lies in 198.18.0.0/24"), "{found}");
 }
