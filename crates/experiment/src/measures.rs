@@ -71,19 +71,33 @@ pub(super) fn read(
     Some(Found { field, at, value })
 }
 
+/// What to write instead of a name that is no measure's, but has a meaning.
+fn other_words(name: &str) -> Option<String> {
+    let is_measure = |name: &str| Measure::ALL.iter().any(|measure| measure.name() == name);
+    let parts: Vec<&str> = name.split([',', ' ', '+']).filter(|part| !part.is_empty()).collect();
+    if parts.len() > 1 && parts.iter().all(|part| is_measure(part)) {
+        return Some(format!("write measure = {parts:?}"));
+    }
+    match name.to_lowercase().as_str() {
+        "latency" | "delay" | "jitter" => {
+            Some("write latency = true: it is measured beside a rate".to_owned())
+        }
+        "loss" => Some("did you mean \"loss-curve\"?".to_owned()),
+        "cost" => Some("remove it: the device's cost is measured beside every rate".to_owned()),
+        _ => None,
+    }
+}
+
 fn named(name: &str) -> Result<Measure, Complaint> {
     let names = || Measure::ALL.iter().map(|measure| measure.name());
     Measure::ALL.into_iter().find(|m| m.name() == name).ok_or_else(|| {
         Complaint::new(
             format!("there is no measure {name:?}"),
             format!("one of {}", names().collect::<Vec<_>>().join(", ")),
-            match nearest(name, names()) {
+            other_words(name).unwrap_or_else(|| match nearest(name, names()) {
                 Some(near) => format!("did you mean \"{near}\"?"),
-                None if name.eq_ignore_ascii_case("latency") => {
-                    "write latency = true: it is measured beside a rate".to_owned()
-                }
                 None => "remove it to measure the forwarding rate".to_owned(),
-            },
+            }),
         )
     })
 }

@@ -297,15 +297,31 @@ impl Recorded {
     }
 }
 
-/// The devices that would take a key of a variant.
-fn devices_with(key: &str, variant: &Section<'_>, devices: &[&dyn Schema]) -> Vec<&'static str> {
+/// What to do with a key of a variant that another device takes, or that is a control word of its own one.
+fn of_device(
+    key: &str,
+    variant: &Section<'_>,
+    (device, devices): (&dyn Schema, &[&dyn Schema]),
+) -> Option<String> {
     let takes = |device: &&&dyn Schema| {
         let variants = vec![variant.anew()];
         let mut tables = DeviceTables { own: None, variants, traffics: &[] };
         device.check(&mut tables, &mut Complaints::new(""));
         tables.variants.iter().any(|variant| variant.knows(key))
     };
-    devices.iter().filter(takes).map(|device| device.name()).collect()
+    let several: Vec<&str> = devices.iter().filter(takes).map(|device| device.name()).collect();
+    if !several.is_empty() {
+        let several = several.join("\" or \"");
+        return Some(format!(
+            "it belongs to device = \"{several}\": say so at the top, or remove it"
+        ));
+    }
+    if variant.is_table(key) {
+        return Some(format!(
+            "words with dots stand in quotes: set = {{ \"{key}. ...\" = VALUE }}"
+        ));
+    }
+    device.check_word(key).is_ok().then(|| format!("write it as set = {{ \"{key}\" = VALUE }}"))
 }
 
 /// Reads every key first, so that all problems are found, and only then gives
@@ -357,7 +373,7 @@ fn read_experiment(
     }
     for section in tables.variants {
         let unread = section.anew();
-        let others = |key: &str| devices_with(key, &unread, devices);
+        let others = |key: &str| of_device(key, &unread, (device, devices));
         section.finish_beside(others, complaints);
     }
     let mut routes = parts::read_routes(&mut top, complaints);
@@ -469,11 +485,26 @@ fn read_device<'d>(
             format!("one of {}", names().collect::<Vec<_>>().join(", ")),
             match nearest(&found.value.to_lowercase(), names()) {
                 Some(near) => format!("did you mean \"{near}\"?"),
-                None => format!("write device = {example}"),
+                None => {
+                    match meant_device(found.value).filter(|own| names().any(|name| name == *own)) {
+                        Some(own) => format!("write device = {own:?}"),
+                        None => format!("write device = {example}"),
+                    }
+                }
             },
         )
     });
     complaints.keep(&found.at, &found.field, result)
+}
+
+/// The device on which what somebody names can be measured.
+fn meant_device(name: &str) -> Option<&'static str> {
+    match name.to_lowercase().as_str() {
+        "freebsd" | "qemu" | "kvm" | "guest" => Some("vm"),
+        "kernel" | "veth" | "netns" | "namespace" | "namespaces" => Some("linux"),
+        "ssh" | "host" | "hosts" | "hardware" | "testbed" => Some("remote"),
+        _ => None,
+    }
 }
 
 /// The table that is the device's own; those of other devices are complained about.
