@@ -294,7 +294,7 @@ mod tests {
         for room in [Room::Page, Room::Phone] {
             let mut own = plot(10.0, 14.0);
             (own.rows[0].variant, own.rows[0].traffic) = (long("v1", "ab"), long("t1", "cd"));
-            own.title = long("Change against ", "ef");
+            own.title = long("Change against ", &"x".repeat(40));
             let drawn = forest_in(&own, room).into_document("t", "");
             let texts = drawn.split("</text>").filter_map(|text| text.rsplit('>').next());
             let names: Vec<&str> = texts.filter(|text| text.contains('…')).collect();
@@ -308,8 +308,8 @@ mod tests {
             };
             assert!(used <= there, "{room:?}: {used}");
         }
-        assert_eq!(fitting("modular", 50.0), "modular");
-        assert_eq!(fitting("modular-1", 3.0), "m…1");
+        assert_eq!(fitting("modular", 51.0), "modular");
+        assert_eq!(fitting("modular-1", 23.0), "m…1");
     }
 
     /// "device cost [below x0.001, above x1000" stood there, without its end.

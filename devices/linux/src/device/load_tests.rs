@@ -179,7 +179,7 @@ fn frames_without_room_for_a_time_are_refused_where_they_stand() {
     let text = "title = \"t\"\ndevice = \"linux\"\nbaseline = \"a\"\nmeasure = \"throughput\"\n\
                 latency = true\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
                 [[traffic]]\nname = \"inet6\"\nframe = \"min\"\nsource = \"[2001:2::1]:7\"\n\
-                destination = \"[2001:2:0:8000::1]:7\"\n\
+                destination = \"[2001:2:0:8010::1]:7\"\n\
                 [routes]\nstatic = [\"2001:2:0:8000::/49 via 2001:2:0:8000::2\"]\n";
     let check = |text: &str| {
         let experiment = Experiment::parse(Path::new("t.toml"), text, &[&crate::LINUX]).unwrap();
