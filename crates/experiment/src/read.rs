@@ -485,26 +485,11 @@ fn read_device<'d>(
             format!("one of {}", names().collect::<Vec<_>>().join(", ")),
             match nearest(&found.value.to_lowercase(), names()) {
                 Some(near) => format!("did you mean \"{near}\"?"),
-                None => {
-                    match meant_device(found.value).filter(|own| names().any(|name| name == *own)) {
-                        Some(own) => format!("write device = {own:?}"),
-                        None => format!("write device = {example}"),
-                    }
-                }
+                None => format!("write device = {example}"),
             },
         )
     });
     complaints.keep(&found.at, &found.field, result)
-}
-
-/// The device on which what somebody names can be measured.
-fn meant_device(name: &str) -> Option<&'static str> {
-    match name.to_lowercase().as_str() {
-        "freebsd" | "qemu" | "kvm" | "guest" => Some("vm"),
-        "kernel" | "veth" | "netns" | "namespace" | "namespaces" => Some("linux"),
-        "ssh" | "host" | "hosts" | "hardware" | "testbed" => Some("remote"),
-        _ => None,
-    }
 }
 
 /// The table that is the device's own; those of other devices are complained about.

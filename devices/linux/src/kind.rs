@@ -16,10 +16,9 @@ use fwdlab_results::{About, Link, Measure, Tick};
 use fwdlab_topology::{NFTABLES, RuleSet, translation};
 
 use crate::device::Namespaces;
-use crate::doctor;
-use crate::loads::needs_overload;
 use crate::settings::{self, ENDS, GRO, GSO, ROUTER, RPS, TESTER, THREADED, TSO, XDP};
 use crate::setup::PINS;
+use crate::{doctor, loads::needs_overload};
 
 /// A device between veth pairs.
 #[derive(Clone, Copy, Debug)]

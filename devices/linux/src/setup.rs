@@ -1,9 +1,7 @@
 //! From an experiment and a variant to the topology that is wanted, without touching anything.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
-use std::path::Path;
-use std::sync::Arc;
+use std::{net::IpAddr, path::Path, sync::Arc};
 
 use fwdlab_builtin::mac_of;
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
