@@ -32,8 +32,10 @@ mkdir "$doc/examples"
 install -m 644 "$home"/examples/*.toml "$home"/examples/capture.pcap "$doc/examples/"
 # What examples and messages send their reader to.
 install -m 755 "$home"/examples/*.sh "$doc/examples/"
+install -m 644 "$home"/examples/*.yml "$home"/examples/*.c "$home/examples/Containerfile" "$doc/examples/"
 mkdir "$doc/docs"
 install -m 644 "$home"/docs/*.md "$doc/docs/"
+cp -r "$home/docs/img" "$doc/docs/"
 
 # Which libraries it needs, of which versions; dpkg-shlibdeps wants a source package around it.
 mkdir "$root/debian"

@@ -254,7 +254,9 @@ fn judgement<'a>(
             Verdict::judge(comparison, terms.margin, &findings)
         }
         Err(reason) => {
-            findings.insert(0, Finding::NotComputable { reason: reason.clone() });
+            let why = none_kept(results, (compared, traffic), reason)
+                .unwrap_or_else(|| Finding::NotComputable { reason: reason.clone() });
+            findings.insert(0, why);
             Verdict::invalid(&findings).unwrap_or(Verdict::Invalid { why: vec![reason.clone()] })
         }
     };
@@ -293,6 +295,23 @@ fn judgement<'a>(
         apart,
         sentence,
     }
+}
+
+/// Why a side has no trial to compare, where all that it has FAILED: the first of them says it.
+fn none_kept(
+    results: &Results,
+    (compared, traffic): ([&str; 2], &str),
+    reason: &str,
+) -> Option<Finding> {
+    let failed = compared.into_iter().filter(|own| kept(results, own, traffic).is_empty());
+    let mut failed = failed.flat_map(|own| results.trials_of(own, traffic));
+    let trial = failed.find(|trial| !trial.is_ok())?;
+    // What helps stands behind it, and with the failures.
+    let why = trial.reason.as_deref().and_then(|why| why.split("; ").next());
+    let own = format!("{} FAILED: {}", trial.id, why.unwrap_or("no reason recorded"));
+    let is_alone = results.planned_blocks() < blocks::LEAST_TRIALS;
+    let reason = if is_alone { own } else { format!("{reason}: {own}") };
+    Some(Finding::NoneKept { reason })
 }
 
 /// The figure that decides; where no block is complete, that of all trials.

@@ -5,6 +5,7 @@ mod lab;
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use fwdlab_results::Results;
 use lab::{EXPERIMENT, Lab, text};
@@ -253,6 +254,28 @@ fn wrong_words_get_the_right_remedy() {
     assert!(stderr.contains("there is no /nowhere; name a build tree"), "{stderr}");
 }
 
+/// Makes the trials of these variants in a journal FAILED ones.
+fn failed_trials(path: &Path, variants: &[&str]) {
+    let journal = fs::read_to_string(path).expect("a journal");
+    let failed = journal.lines().map(|line| {
+        let mut record: serde_json::Value = serde_json::from_str(line).expect("a record");
+        record.as_object_mut().expect("an object").remove("after");
+        if record["variant"].as_str().is_some_and(|own| variants.contains(&own)) {
+            record["status"] = "failed".into();
+            record["reason"] = "it cannot; try it again".into();
+            for key in ["steady", "rate_pps"] {
+                record[key] = serde_json::Value::Null;
+            }
+            record["intervals"] = serde_json::json!([]);
+            record["proof"] = serde_json::json!({});
+            record["environment"]["pinned"] = false.into();
+        }
+        format!("{record}\n")
+    });
+    let failed: String = failed.collect();
+    fs::write(path, failed).expect("a writable journal");
+}
+
 /// "1 of its trials kept where at least 2 are needed", "1 planned, 0 kept": both were of one block.
 #[test]
 fn one_block_is_too_few_for_a_comparison_and_nothing_else_is_wrong_with_it() {
@@ -264,29 +287,25 @@ fn one_block_is_too_few_for_a_comparison_and_nothing_else_is_wrong_with_it() {
     assert!(!said.contains("of its trials kept") && !said.contains("0 kept"), "{said}");
 }
 
+/// "One block holds one trial of each" stood where all of them FAILED, and more blocks were the remedy.
+#[test]
+fn where_all_trials_of_one_block_failed_their_reason_is_the_cause() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 1"));
+    lab.measured(&["run", "short.toml", "-o", "out"]);
+    for failed in ["modular", "radix"] {
+        failed_trials(&lab.path("out/trials.jsonl"), &[failed]);
+        let shown = text(&lab.fwdlab(&["report", "out"]).stdout);
+        let said = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(&format!("-{failed} FAILED: it cannot: mend what")), "{shown}");
+        assert!(!said.contains("one block") && !said.contains("more blocks"), "{shown}");
+    }
+}
+
 #[test]
 fn a_variant_without_a_kept_trial_is_compared_without_nonsense() {
     let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));
     lab.measured(&["run", "short.toml", "-o", "out"]);
-    let path = lab.path("out/trials.jsonl");
-    let journal = fs::read_to_string(&path).expect("a journal");
-    let failed = journal.lines().map(|line| {
-        let mut record: serde_json::Value = serde_json::from_str(line).expect("a record");
-        record.as_object_mut().expect("an object").remove("after");
-        if record["variant"] == "modular" {
-            record["status"] = "failed".into();
-            record["reason"] = "it cannot".into();
-            for key in ["steady", "rate_pps"] {
-                record[key] = serde_json::Value::Null;
-            }
-            record["intervals"] = serde_json::json!([]);
-            record["proof"] = serde_json::json!({});
-            record["environment"]["pinned"] = false.into();
-        }
-        format!("{record}\n")
-    });
-    let failed: String = failed.collect();
-    fs::write(&path, failed).expect("a writable journal");
+    failed_trials(&lab.path("out/trials.jsonl"), &["modular"]);
     let output = lab.fwdlab(&["report", "out"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let mut shown = vec![text(&output.stdout)];

@@ -178,7 +178,9 @@ impl Pair<'_> {
                 }
             }
         }
-        let is_said = found.iter().any(|own| matches!(own, Finding::NotComputable { .. }));
+        let is_said = found
+            .iter()
+            .any(|own| matches!(own, Finding::NotComputable { .. } | Finding::NoneKept { .. }));
         match together {
             Ok(own) => {
                 let names = (self.baseline(), self.variant);
@@ -292,6 +294,7 @@ fn of_campaign(dir: &Path, finding: &Finding) -> Finding {
         Finding::NotComputable { reason } => {
             Finding::NotComputable { reason: format!("{name}: {reason}") }
         }
+        Finding::NoneKept { reason } => Finding::NoneKept { reason: format!("{name}: {reason}") },
         Finding::TrialsMissing { planned, kept, failed } => Finding::TrialsMissing {
             planned: *planned,
             kept: *kept,

@@ -7,6 +7,7 @@ use fwdlab_results::MOST_NAMES;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::elsewhere;
 use super::problem::{Complaint, Complaints};
 
 /// A value as it stands in the file.
@@ -119,6 +120,9 @@ impl<'a> Section<'a> {
                 format!("a whole number from {} to {}", range.start(), range.end()),
                 match (quoted(found.value), integer_of(found.value)) {
                     (Some(meant), _) if range.contains(&meant) => without_quotes(key, meant),
+                    _ if whole_part(found.value).is_some_and(|meant| range.contains(&meant)) => {
+                        format!("write {key} = {}", whole_part(found.value).unwrap_or_default())
+                    }
                     (_, Some(number)) if number > *range.end() => {
                         format!("write {key} = {} or less", range.end())
                     }
@@ -243,6 +247,11 @@ impl<'a> Section<'a> {
         first.get_ref().as_table()?.get("name")?.get_ref().as_str()
     }
 
+    /// Whether a table stands there.
+    pub(super) fn is_table(&self, key: &str) -> bool {
+        self.table.get(key).is_some_and(|value| value.get_ref().is_table())
+    }
+
     /// Whether this key was asked for.
     pub(super) fn knows(&self, key: &str) -> bool {
         self.known.contains(&key)
@@ -250,28 +259,31 @@ impl<'a> Section<'a> {
 
     /// Complains about every key that was not asked for.
     pub fn finish(self, complaints: &mut Complaints<'_>) {
-        self.finish_beside(|_| Vec::new(), complaints);
+        self.finish_beside(|_| None, complaints);
     }
 
-    /// The same; `others` names the devices that take a key which this one does not.
+    /// The same; `others` says what to do with a key that belongs to the device, or to another one.
     pub(super) fn finish_beside(
         self,
-        others: impl Fn(&str) -> Vec<&'static str>,
+        others: impl Fn(&str) -> Option<String>,
         complaints: &mut Complaints<'_>,
     ) {
+        let table = self.name.split('[').next().unwrap_or_default();
         for key in self.table.keys() {
             let name: &str = key.get_ref().as_ref();
             if self.takes_all || self.known.contains(&name) {
                 continue;
             }
-            let remedy = match (nearest(name, self.known.iter().copied()), &*others(name)) {
-                (Some(near), _) => format!("did you mean {near}?"),
-                (None, []) => format!("remove it; {} lists every key", complaints.page()),
-                (None, several) => format!(
-                    "it belongs to device = \"{}\": say so at the top, or remove it",
-                    several.join("\" or \"")
-                ),
-            };
+            let known = || self.known.iter().copied();
+            // Who writes a key of another table means that one, whatever is spelled like it here.
+            let remedy = elsewhere::home(table, name)
+                .map(|home| format!("it belongs {home}: move it there"))
+                .or_else(|| others(name))
+                .or_else(|| {
+                    let near = elsewhere::called(name, known()).or_else(|| nearest(name, known()));
+                    near.map(|near| format!("did you mean {near}?"))
+                })
+                .unwrap_or_else(|| format!("remove it; {} lists every key", complaints.page()));
             let wanted = format!("one of {}", self.known.join(", "));
             let complaint = Complaint::new("this key is unknown", wanted, remedy);
             complaints.add(&key.span(), &self.field(name), complaint);
@@ -324,6 +336,12 @@ pub fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&
 pub fn integer_of(value: &DeValue<'_>) -> Option<u64> {
     let number = value.as_integer()?;
     u64::from_str_radix(number.as_str(), number.radix()).ok()
+}
+
+/// The whole part of a number with a point.
+fn whole_part(value: &DeValue<'_>) -> Option<u64> {
+    let text = value.as_float()?.as_str().split(['.', 'e', 'E']).next()?;
+    text.replace('_', "").parse().ok()
 }
 
 /// The whole number that stands in quotes.

@@ -17,6 +17,7 @@ mod capture;
 mod check;
 mod churn;
 mod convergence;
+mod elsewhere;
 mod error;
 pub mod fields;
 mod groups;
@@ -57,6 +58,7 @@ pub use model::{
 };
 pub use parts::MOST_GENERATED;
 pub use problem::{Problem, Problems};
+pub use reach::network_length;
 pub use read::Recorded;
 pub use schema::{Abilities, Anything, DeviceTables, MOST_PORTS, Schema, TrafficPlace};
 pub use sessions::untranslatable;

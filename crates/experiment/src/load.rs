@@ -33,7 +33,8 @@ fn meant(text: &str) -> Option<String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit: String = text[digits.len()..].to_lowercase().split_whitespace().collect();
     let size = ["k", "M", "G"].into_iter().find(|size| unit.starts_with(&size.to_lowercase()))?;
-    let is_bits = matches!(&unit[1..], "bit" | "bits" | "bit/s" | "bits/s" | "b" | "b/s" | "bps");
+    let is_bits = matches!(&unit[1..], "bit" | "bits" | "bit/s" | "bits/s" | "b" | "b/s" | "bps")
+        || unit == "g";
     let meant = format!("{digits}{size}bps");
     (is_bits && meant.parse::<Load>().is_ok()).then_some(meant)
 }

@@ -1,5 +1,6 @@
 //! `measure`: what is measured with each traffic; and `[benchmarks]`: how, where there is a choice.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use fwdlab_results::Measure;
@@ -20,6 +21,14 @@ const TOP: f64 = 1.2;
 const MOST_LOADS: usize = 200;
 /// A load above this share of the maximum receive rate says nothing new.
 const MOST_LOAD: f64 = 10.0;
+/// The keys of `[benchmarks]`, each with the measure that reads it.
+const KEYS: [(&str, Measure); 5] = [
+    ("loads", Measure::LossCurve),
+    ("overload", Measure::Recovery),
+    ("relief", Measure::Recovery),
+    ("soak_load", Measure::Soak),
+    ("soak", Measure::Soak),
+];
 /// Nobody waits longer for one trial.
 const LONGEST_SOAK: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -62,19 +71,33 @@ pub(super) fn read(
     Some(Found { field, at, value })
 }
 
+/// What to write instead of a name that is no measure's, but has a meaning.
+fn other_words(name: &str) -> Option<String> {
+    let is_measure = |name: &str| Measure::ALL.iter().any(|measure| measure.name() == name);
+    let parts: Vec<&str> = name.split([',', ' ', '+']).filter(|part| !part.is_empty()).collect();
+    if parts.len() > 1 && parts.iter().all(|part| is_measure(part)) {
+        return Some(format!("write measure = {parts:?}"));
+    }
+    match name.to_lowercase().as_str() {
+        "latency" | "delay" | "jitter" => {
+            Some("write latency = true: it is measured beside a rate".to_owned())
+        }
+        "loss" => Some("did you mean \"loss-curve\"?".to_owned()),
+        "cost" => Some("remove it: the device's cost is measured beside every rate".to_owned()),
+        _ => None,
+    }
+}
+
 fn named(name: &str) -> Result<Measure, Complaint> {
     let names = || Measure::ALL.iter().map(|measure| measure.name());
     Measure::ALL.into_iter().find(|m| m.name() == name).ok_or_else(|| {
         Complaint::new(
             format!("there is no measure {name:?}"),
             format!("one of {}", names().collect::<Vec<_>>().join(", ")),
-            match nearest(name, names()) {
+            other_words(name).unwrap_or_else(|| match nearest(name, names()) {
                 Some(near) => format!("did you mean \"{near}\"?"),
-                None if name.eq_ignore_ascii_case("latency") => {
-                    "write latency = true: it is measured beside a rate".to_owned()
-                }
                 None => "remove it to measure the forwarding rate".to_owned(),
-            },
+            }),
         )
     })
 }
@@ -106,14 +129,7 @@ pub(super) fn read_benchmarks(
     let mut own = Benchmarks::default();
     let Some(at) = top.value("benchmarks").map(|found| found.at) else { return own };
     let Some(mut section) = top.table("benchmarks", complaints) else { return own };
-    if !measures.iter().any(|measure| measure.is_benchmark()) {
-        let complaint = Complaint::new(
-            "no measure of this experiment asks for it",
-            "[benchmarks] beside measure = \"loss-curve\", \"recovery\" or \"soak\"",
-            "add the measure, or remove the table",
-        );
-        complaints.add(&at, "benchmarks", complaint);
-    }
+    check_use(&mut section, at, measures, complaints);
     own.loads = read_loads(&mut section, complaints).unwrap_or(own.loads);
     let mut share = |key: &'static str, (low, high): (f64, f64), usual: f64| {
         let Some(found) = section.value(key) else { return usual };
@@ -144,6 +160,36 @@ pub(super) fn read_benchmarks(
     }
     section.finish(complaints);
     own
+}
+
+/// The table, and each key of it, is there for a measure of this experiment.
+fn check_use(
+    section: &mut Section<'_>,
+    at: Range<usize>,
+    measures: &[Measure],
+    complaints: &mut Complaints<'_>,
+) {
+    if !KEYS.iter().any(|(_, of)| measures.contains(of)) {
+        let complaint = Complaint::new(
+            "no measure of this experiment asks for it",
+            "[benchmarks] beside measure = \"loss-curve\", \"recovery\" or \"soak\"",
+            "add the measure, or remove the table",
+        );
+        complaints.add(&at, "benchmarks", complaint);
+        return;
+    }
+    for (key, of) in KEYS {
+        if measures.contains(&of) {
+            continue;
+        }
+        let Some((field, at)) = section.place(key) else { continue };
+        let complaint = Complaint::new(
+            "no measure of this experiment asks for it",
+            format!("{key} beside measure = \"{of}\""),
+            format!("add \"{of}\" to measure, or remove {key}"),
+        );
+        complaints.add(&at, &field, complaint);
+    }
 }
 
 /// A step, or a list of loads.
@@ -329,6 +375,7 @@ mod tests {
             ("measure = []", "", "the list is empty"),
             ("measure = 3", "", "lab/rfc.toml"),
             ("", "[benchmarks]\nsoak = \"1s\"", "no measure of this experiment asks for it"),
+            ("measure = \"back-to-back\"", "[benchmarks]\nsoak = \"1s\"", "or remove the table"),
             (curve, "[benchmarks]\nloads = \"0.1%\"", "is no step"),
             (curve, "[benchmarks]\nloads = [\"50%\"]", "1 load is no curve"),
             (curve, "[benchmarks]\nloads = \"100%\"", "is no step"),
@@ -351,6 +398,18 @@ mod tests {
             assert!(problems.contains(wanted), "{keys} {tables}: {problems}");
             assert!(problems.contains("rfc.toml:"), "{problems}");
         }
+    }
+
+    /// A soak of eight hours was asked for, and none ran: nothing was said.
+    #[test]
+    fn a_key_that_no_measure_reads_is_refused() {
+        let tables = "[benchmarks]\nloads = \"20%\"\nsoak = \"8h\"\nrelief = \"55%\"";
+        let said = with("measure = \"loss-curve\"", tables).unwrap_err().to_string();
+        assert!(said.contains("rfc.toml:16:8: benchmarks.soak: no measure of this"), "{said}");
+        assert!(said.contains("add \"soak\" to measure, or remove soak"), "{said}");
+        assert!(said.contains("rfc.toml:17:10: benchmarks.relief: no measure of this"), "{said}");
+        assert!(said.contains("add \"recovery\" to measure, or remove relief"), "{said}");
+        assert!(!said.contains("loads"), "{said}");
     }
 
     #[test]

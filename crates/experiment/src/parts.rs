@@ -322,6 +322,10 @@ fn read_frame(
                 Some(text) if text.contains([':', ',']) => {
                     "each part of a mix is LENGTH:COUNT, such as 594:4".to_owned()
                 }
+                None if value.is_array() => {
+                    "write a mix such as \"64:1,1518:1\", or a [[traffic]] for each length"
+                        .to_owned()
+                }
                 text => match text
                     .and_then(|text| super::fields::nearest(text, ["min", "imix"].into_iter()))
                 {

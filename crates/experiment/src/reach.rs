@@ -1,10 +1,11 @@
 //! Where the routes of an experiment lead: which addresses of its traffics have none, and which leave by a port behind
 //! which they do not lie. So what the first frame would show is said before there is one.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use fwdlab_results::Family;
-use fwdlab_routes::RouteTable;
+use fwdlab_routes::{Prefix, RouteTable, number};
 
 use super::model::{Route, Traffic};
 use super::parts::DraftRoutes;
@@ -68,6 +69,81 @@ pub(super) fn reachable(
             }
         }
     }
+}
+
+/// Most addresses of a traffic in a port's own network that are looked at: more are not all gateways.
+const MOST_NEIGHBOURS: usize = 1 << 12;
+
+/// The length of the network that the ports of the lab's own devices have around a gateway.
+pub const fn network_length(gateway: IpAddr) -> u8 {
+    if gateway.is_ipv4() { 24 } else { 64 }
+}
+
+/// No frame may go to an address in the network of a port but to a gateway: a device looks for its owner there instead
+/// of taking the route, and nobody answers. What a table beside those routes changes is not looked into.
+pub(super) fn beyond_gateways(
+    placed: &[(Traffic, TrafficPlace)],
+    routes: &DraftRoutes,
+    length: &dyn Fn(IpAddr) -> Option<u8>,
+    complaints: &mut Complaints<'_>,
+) {
+    if routes.source.is_some() {
+        return;
+    }
+    let routes: Vec<&Route> = routes.fixed.iter().map(|found| &found.value.0).collect();
+    let around = |route: &&Route| Some(Prefix::covering(route.gateway, length(route.gateway)?));
+    let networks: BTreeSet<Prefix> = routes.iter().filter_map(around).collect();
+    for (traffic, place) in placed {
+        for (pair, places) in traffic.ends().zip(&place.ends) {
+            for (port, end) in sides_of(traffic, pair) {
+                let found =
+                    networks.iter().find_map(|own| Some((neighbour(&end, own, &routes)?, own)));
+                let Some((address, network)) = found else { continue };
+                let (field, at) = &places[usize::from(port)];
+                complaints.add(at, field, no_neighbour(address, network, port, &routes));
+            }
+        }
+    }
+}
+
+fn no_neighbour(address: IpAddr, network: &Prefix, port: u16, routes: &[&Route]) -> Complaint {
+    let gateway = routes.iter().map(|route| route.gateway);
+    let (low, high) = network.bounds();
+    let gateway = gateway
+        .into_iter()
+        .find(|own| own.is_ipv4() == address.is_ipv4() && (low..=high).contains(&number(*own)));
+    let gateway = gateway.map_or_else(String::new, |own| format!(" of gateway {own}"));
+    let what = match port.is_multiple_of(2) {
+        true => "sources",
+        false => "destinations",
+    };
+    Complaint::new(
+        format!(
+            "{address} lies in {network}, the network{gateway}, where nobody but gateways answers"
+        ),
+        format!("{what} behind the gateway"),
+        format!("take {what} outside of {network}, or a gateway in another network"),
+    )
+}
+
+/// The first of some addresses that lies in a network, is no gateway, and has no longer route.
+fn neighbour(end: &Endpoint, network: &Prefix, routes: &[&Route]) -> Option<IpAddr> {
+    if network.is_ipv4() != (end.family() == Family::Inet) {
+        return None;
+    }
+    let ((first, last), (low, high)) = (end.bounds(), network.bounds());
+    let covers = |route: &&&Route, at: u128| {
+        let (low, high) = route.prefix.bounds();
+        route.prefix.is_ipv4() == network.is_ipv4()
+            && route.prefix.length() > network.length()
+            && (low..=high).contains(&at)
+    };
+    let found = (first.max(low)..=last.min(high)).take(MOST_NEIGHBOURS).find(|at| {
+        let at = *at;
+        !routes.iter().any(|route| route.gateway == address(at, end.family()))
+            && !routes.iter().any(|route| covers(&route, at))
+    })?;
+    Some(address(found, end.family()))
 }
 
 /// The same of all routes of an experiment, with those that it has learned.

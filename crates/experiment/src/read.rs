@@ -297,15 +297,31 @@ impl Recorded {
     }
 }
 
-/// The devices that would take a key of a variant.
-fn devices_with(key: &str, variant: &Section<'_>, devices: &[&dyn Schema]) -> Vec<&'static str> {
+/// What to do with a key of a variant that another device takes, or that is a control word of its own one.
+fn of_device(
+    key: &str,
+    variant: &Section<'_>,
+    (device, devices): (&dyn Schema, &[&dyn Schema]),
+) -> Option<String> {
     let takes = |device: &&&dyn Schema| {
         let variants = vec![variant.anew()];
         let mut tables = DeviceTables { own: None, variants, traffics: &[] };
         device.check(&mut tables, &mut Complaints::new(""));
         tables.variants.iter().any(|variant| variant.knows(key))
     };
-    devices.iter().filter(takes).map(|device| device.name()).collect()
+    let several: Vec<&str> = devices.iter().filter(takes).map(|device| device.name()).collect();
+    if !several.is_empty() {
+        let several = several.join("\" or \"");
+        return Some(format!(
+            "it belongs to device = \"{several}\": say so at the top, or remove it"
+        ));
+    }
+    if variant.is_table(key) {
+        return Some(format!(
+            "words with dots stand in quotes: set = {{ \"{key}. ...\" = VALUE }}"
+        ));
+    }
+    device.check_word(key).is_ok().then(|| format!("write it as set = {{ \"{key}\" = VALUE }}"))
 }
 
 /// Reads every key first, so that all problems are found, and only then gives
@@ -357,7 +373,7 @@ fn read_experiment(
     }
     for section in tables.variants {
         let unread = section.anew();
-        let others = |key: &str| devices_with(key, &unread, devices);
+        let others = |key: &str| of_device(key, &unread, (device, devices));
         section.finish_beside(others, complaints);
     }
     let mut routes = parts::read_routes(&mut top, complaints);
@@ -370,6 +386,8 @@ fn read_experiment(
     if complaints.is_empty() {
         let allows_no_route = allow.contains(&Allowance::NoRoute);
         reach::reachable(&placed, &routes, allows_no_route, complaints);
+        let length = |gateway| device.network_length(gateway);
+        reach::beyond_gateways(&placed, &routes, &length, complaints);
     }
     convergence::check(&placed, &routes, complaints);
     check::churn(churn.as_ref(), asked, &routes, complaints);

@@ -1,9 +1,12 @@
 //! What helps must help: each remedy below was wrong, or there was none.
 
 use std::fs;
+use std::net::IpAddr;
 use std::path::Path;
 
-use crate::{Anything, Experiment, Problems};
+use crate::elsewhere;
+use crate::problem::Complaint;
+use crate::{Abilities, Anything, Experiment, Problems, Schema, network_length};
 
 /// An experiment with these keys at its top, in its second variant and in its traffic.
 fn text(top: &str, variant: &str, traffic: &str) -> String {
@@ -97,4 +100,117 @@ fn a_file_of_routes_is_located_however_short_its_name() {
         assert!(error.contains(&format!("x.toml:{line}: [routes] file: ")), "{error}");
         assert!(error.contains(why), "{error}");
     }
+}
+
+/// A device whose ports have their addresses beside the gateways.
+#[derive(Debug)]
+struct Beside;
+
+impl Schema for Beside {
+    fn name(&self) -> &'static str {
+        "beside"
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::ALL
+    }
+
+    fn check_word(&self, word: &str) -> Result<(), Complaint> {
+        let wrong = || Complaint::new("no such word", "gro", "remove it");
+        (word == "gro").then_some(()).ok_or_else(wrong)
+    }
+
+    fn check_value(&self, _: &str, _: &str) -> Result<(), Complaint> {
+        Ok(())
+    }
+
+    fn network_length(&self, gateway: IpAddr) -> Option<u8> {
+        Some(network_length(gateway))
+    }
+}
+
+/// Each trial FAILED: "counters disagree", "look for other programs".
+#[test]
+fn destinations_beside_a_gateway_are_told_to_lie_behind_it() {
+    let said = |traffic: &str, routes: &str| {
+        let text = text("device = \"beside\"", B, traffic);
+        let text = text.replace("\"198.19.0.0/16 via 198.19.0.2\"", routes);
+        match Experiment::parse(Path::new("lab/x.toml"), &text, &[&Beside]) {
+            Ok(_) => String::new(),
+            Err(problems) => problems.to_string(),
+        }
+    };
+    let found = said("", "\"198.19.0.0/16 via 198.19.0.2\"");
+    assert!(found.contains("x.toml:11:15: traffic[1].destination: 198.19.0.1 lies in"), "{found}");
+    assert!(found.contains("198.19.0.0/24, the network of gateway 198.19.0.2"), "{found}");
+    assert!(found.contains("take destinations outside of 198.19.0.0/24"), "{found}");
+    assert_eq!(found.matches("x.toml").count(), 1, "{found}");
+    // Longer routes lead out of it, and gateways answer.
+    assert_eq!(said("", "\"198.19.0.0/28 via 198.19.0.200\""), "");
+    assert_eq!(said("", "\"198.19.0.0/16 via 198.19.1.2\""), "");
+    let back = "\"198.19.0.0/16 via 198.19.1.2\", \"198.18.0.0/16 via 198.18.0.2\"";
+    assert_eq!(said("", back), "");
+    let found = said("direction = \"both\"", back);
+    assert!(found.contains("traffic[1].source: 198.18.0.1 lies in 198.18.0.0/24"), "{found}");
+}
+
+/// "Remove it", and of a duration in a traffic "did you mean direction?".
+#[test]
+fn keys_in_the_wrong_table_are_told_where_they_belong() {
+    let above = "it belongs at the top of the file, above the first table: move it there";
+    assert_eq!(remedies("", B, "duration = \"2s\""), [above]);
+    assert_eq!(remedies("", B, "measure = \"ndr\""), [above]);
+    assert_eq!(remedies("load = \"1Gbps\"", B, ""), ["it belongs in [[traffic]]: move it there"]);
+    assert_eq!(remedies("soak = \"8h\"", B, ""), ["it belongs in [benchmarks]: move it there"]);
+    assert_eq!(remedies("runs = 10", B, ""), ["did you mean blocks?"]);
+    assert_eq!(remedies("", B, "rate = \"1Gbps\""), ["did you mean load?"]);
+}
+
+/// Each table takes the keys that are said to be at home there.
+#[test]
+fn keys_are_at_home_where_they_are_said_to_be() {
+    for (table, _, keys) in elsewhere::TABLES {
+        let wrong = "nothing_like_it = 1";
+        let file = match table {
+            "" => text(wrong, B, ""),
+            "traffic" => text("", B, wrong),
+            "routes" => text("", B, "").replace("[routes]", &format!("[routes]\n{wrong}")),
+            "benchmarks" => text("measure = \"soak\"", B, "") + "[benchmarks]\n" + wrong,
+            // Any device takes all keys of a variant.
+            _ => continue,
+        };
+        let found = problems(&file);
+        assert_eq!(found.list.len(), 1, "{found}");
+        for key in keys {
+            let known: Vec<&str> = found.list[0].wanted.split([' ', ',']).collect();
+            assert!(known.contains(key), "{table} {key}: {known:?}");
+        }
+    }
+}
+
+/// "Remove it" stood beside a word in a variant, and "did you mean set?" where it has dots.
+#[test]
+fn control_words_outside_of_set_are_told_to_stand_in_it() {
+    let said = |key: &str| {
+        let text = text("device = \"beside\"", &format!("{B}\n{key}"), "");
+        let found = Experiment::parse(Path::new("lab/x.toml"), &text, &[&Beside]).unwrap_err();
+        found.list[0].remedy.clone()
+    };
+    assert_eq!(said("gro = \"off\""), "write it as set = { \"gro\" = VALUE }");
+    let dots = "words with dots stand in quotes: set = { \"net. ...\" = VALUE }";
+    assert_eq!(said("net.ipv4.ip_forward = 0"), dots);
+}
+
+#[test]
+fn what_has_another_name_here_is_understood() {
+    assert_eq!(remedies("seed = 1.5", B, ""), ["write seed = 1"]);
+    assert_eq!(remedies("seed = -1", B, ""), ["write seed = 0 or more"]);
+    let of = |measure: &str| remedies(&format!("measure = \"{measure}\""), B, "");
+    assert_eq!(of("rate,ndr"), ["write measure = [\"rate\", \"ndr\"]"]);
+    assert_eq!(of("loss"), ["did you mean \"loss-curve\"?"]);
+    assert_eq!(of("jitter"), ["write latency = true: it is measured beside a rate"]);
+    assert_eq!(of("cost"), ["remove it: the device's cost is measured beside every rate"]);
+    assert_eq!(remedies("", B, "load = \"10G\""), ["did you mean \"10Gbps\"?"]);
+    let mix = "write a mix such as \"64:1,1518:1\", or a [[traffic]] for each length";
+    assert_eq!(remedies("", B, "frame = [\"64\", \"1518\"]"), [mix]);
 }

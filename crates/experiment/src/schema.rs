@@ -4,6 +4,7 @@
 //! asks the one that the file names what its variants may set and what it can do, and hands it the
 //! tables that are the device's own.
 
+use std::net::IpAddr;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -130,6 +131,12 @@ pub trait Schema: Sync {
 
     /// The file that a valid value of a control word names, if it does.
     fn names_file(&self, _word: &str, _value: &str) -> Option<PathBuf> {
+        None
+    }
+
+    /// The length of the network that a port has around each gateway behind it; nothing where the experiment does not
+    /// give the ports their addresses.
+    fn network_length(&self, _gateway: IpAddr) -> Option<u8> {
         None
     }
 

@@ -111,9 +111,11 @@ pub fn forest_in(forest: &Forest, room: Room) -> Canvas {
     let height = bottom + 60.0 + 15.0 * lines.len() as f64;
     let mut canvas = Canvas::new(layout.width, height);
     // what stands above the figure has a long one whole
-    let is_long = layout.is_narrow && forest.title.chars().count() > WIDEST_TITLE;
-    let title: String = match forest.title.chars().count() > WIDEST_STRONG && is_long {
-        true => forest.title.chars().take(WIDEST_STRONG - 1).chain(['…']).collect(),
+    let share = layout.width / Room::Phone.width();
+    let widest = |characters: usize| (characters as f64 * share) as usize;
+    let is_long = forest.title.chars().count() > widest(WIDEST_TITLE);
+    let title: String = match forest.title.chars().count() > widest(WIDEST_STRONG) && is_long {
+        true => forest.title.chars().take(widest(WIDEST_STRONG) - 1).chain(['…']).collect(),
         false => forest.title.clone(),
     };
     let class = if is_long { "strong" } else { "title" };
@@ -168,6 +170,19 @@ fn draw_axis(canvas: &mut Canvas, forest: &Forest, (x, layout): (&Ratios, &Layou
     canvas.text("faint", Anchor::End, at(layout.right, bottom + 34.0), &format!("{better} →"));
 }
 
+/// A text that has so much room, in px: what is too long for it lacks its middle, for names often differ in their
+/// first or their last letters.
+fn fitting(text: &str, room: f64) -> String {
+    let most = (room / CHARACTER).max(3.0) as usize;
+    let all: Vec<char> = text.chars().collect();
+    if all.len() <= most {
+        return text.to_owned();
+    }
+    let end = (most - 1) / 2;
+    let begin = most - 1 - end;
+    all[..begin].iter().chain(&['…']).chain(&all[all.len() - end..]).collect()
+}
+
 fn draw_row(canvas: &mut Canvas, row: &ForestRow, (x, layout): (&Ratios, &Layout), top: f64) {
     canvas.open(&[
         ("class", "series"),
@@ -177,13 +192,21 @@ fn draw_row(canvas: &mut Canvas, row: &ForestRow, (x, layout): (&Ratios, &Layout
     let y = if layout.is_narrow { top + 36.0 } else { top + 0.5 * layout.row };
     if layout.is_narrow {
         // The words stand on the grid.
-        canvas.text("halo strong", Anchor::Start, at(16.0, top + 18.0), &row.variant);
-        canvas.text("halo faint", Anchor::End, at(layout.right, top + 18.0), &row.traffic);
+        // Each has half of the line, or what the other one leaves.
+        let room = layout.right - 16.0 - CHARACTER;
+        let wanted = |text: &str| CHARACTER * text.chars().count() as f64;
+        let half = |other: &str| (room - wanted(other)).max(0.5 * room);
+        let variant = fitting(&row.variant, half(&row.traffic));
+        let traffic = fitting(&row.traffic, half(&row.variant));
+        canvas.text("halo strong", Anchor::Start, at(16.0, top + 18.0), &variant);
+        canvas.text("halo faint", Anchor::End, at(layout.right, top + 18.0), &traffic);
         canvas.text("halo strong", Anchor::Start, at(16.0, top + 62.0), &row.text);
         canvas.text("halo faint", Anchor::Start, at(16.0, top + 77.0), &row.detail);
     } else {
-        canvas.text("strong", Anchor::End, at(layout.left - 14.0, y - 2.0), &row.variant);
-        canvas.text("faint", Anchor::End, at(layout.left - 14.0, y + 13.0), &row.traffic);
+        let [variant, traffic] =
+            [&row.variant, &row.traffic].map(|name| fitting(name, layout.left - 14.0));
+        canvas.text("strong", Anchor::End, at(layout.left - 14.0, y - 2.0), &variant);
+        canvas.text("faint", Anchor::End, at(layout.left - 14.0, y + 13.0), &traffic);
         canvas.text("strong", Anchor::Start, at(layout.right + BESIDE, y - 2.0), &row.text);
         canvas.text("faint", Anchor::Start, at(layout.right + BESIDE, y + 13.0), &row.detail);
     }
@@ -262,6 +285,31 @@ mod tests {
         assert!(titled(long, Room::Phone).contains(long));
         assert!(is_large(&titled("Change against radix", Room::Phone)));
         assert!(!titled(&long.repeat(2), Room::Phone).contains(&long.repeat(2)));
+    }
+
+    /// Names of 64 characters stood upon each other at 400 px, and without their beginning at 1400.
+    #[test]
+    fn long_names_are_cut_to_their_room() {
+        let long = |first: &str, last: &str| format!("{first}{}{last}", "x".repeat(60));
+        for room in [Room::Page, Room::Phone] {
+            let mut own = plot(10.0, 14.0);
+            (own.rows[0].variant, own.rows[0].traffic) = (long("v1", "ab"), long("t1", "cd"));
+            own.title = long("Change against ", &"x".repeat(40));
+            let drawn = forest_in(&own, room).into_document("t", "");
+            let texts = drawn.split("</text>").filter_map(|text| text.rsplit('>').next());
+            let names: Vec<&str> = texts.filter(|text| text.contains('…')).collect();
+            let [_, variant, traffic] = names[..] else { panic!("{room:?}: {names:?}") };
+            assert!(variant.starts_with("v1x") && variant.ends_with("xab"), "{variant}");
+            assert!(traffic.starts_with("t1x") && traffic.ends_with("xcd"), "{traffic}");
+            let length = |text: &str| CHARACTER * text.chars().count() as f64;
+            let (used, there) = match room {
+                Room::Page => (length(variant), 176.0),
+                Room::Phone => (length(variant) + length(traffic), 328.0),
+            };
+            assert!(used <= there, "{room:?}: {used}");
+        }
+        assert_eq!(fitting("modular", 51.0), "modular");
+        assert_eq!(fitting("modular-1", 23.0), "m…1");
     }
 
     /// "device cost [below x0.001, above x1000" stood there, without its end.

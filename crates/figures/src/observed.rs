@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 use fwdlab_results::units;
 use fwdlab_results::{
-    BackToBack, Benchmark, Convergence, LossCurve, Measure, Metric, Recovery, Reset, RouteEvent,
-    SearchTrial, Sessions, Soak, Streams, Tick, Trial,
+    BackToBack, Benchmark, Convergence, Loss, LossCurve, Measure, Metric, Recovery, Reset,
+    RouteEvent, SearchTrial, Sessions, Soak, Streams, Tick, Trial,
 };
 use fwdlab_stats::median;
 
-/// Losses of a soak that are listed; the journal has all.
+/// Losses of soaks that are listed, of all cells together; the journal has all.
 const MOST_LOSSES: usize = 20;
 
 /// The median; nothing without a value.
@@ -395,22 +395,22 @@ const SOAK: &str = "Soak: the non-drop rate and the load, medians over the trial
     trials took together, frames that were due, frames lost, and how often frames were lost; then \
     the first losses, in time since the soak of their trial began.";
 
+/// The trials of a cell that were soaks.
+fn soaks<'a>(cell: &Cell<'a>) -> Vec<(&'a Trial, &'a Soak)> {
+    let own = |(trial, own): &(&'a Trial, &'a Benchmark)| match own {
+        Benchmark::Soak(own) => Some((*trial, own)),
+        _ => None,
+    };
+    cell.trials.iter().filter_map(own).collect()
+}
+
 fn soak(cells: &[&Cell<'_>]) -> String {
     let mut out = format!(
         "{:<64} {:<64} {:>12} {:>12} {:>10} {:>14} {:>10} {:>8}\n",
         "traffic", "variant", "NDR", "load", "time", "due", "lost", "losses"
     );
-    let mut losses = String::new();
-    let mut left = MOST_LOSSES;
     for cell in cells {
-        let soaks: Vec<(&Trial, &Soak)> = cell
-            .trials
-            .iter()
-            .filter_map(|(trial, own)| match own {
-                Benchmark::Soak(own) => Some((*trial, own)),
-                _ => None,
-            })
-            .collect();
+        let soaks = soaks(cell);
         let rate = |figure: fn(&Soak) -> f64| {
             median(&soaks.iter().map(|(_, own)| figure(own)).collect::<Vec<_>>())
         };
@@ -427,26 +427,73 @@ fn soak(cells: &[&Cell<'_>]) -> String {
             sum(|own| own.lost),
             sum(|own| own.losses.len() as u64),
         );
-        for (trial, own) in soaks {
-            for loss in own.losses.iter().take(left) {
-                let _ = writeln!(
-                    losses,
-                    "{}: {} frames at {}, over {}",
-                    trial.id,
-                    loss.frames,
-                    units::figure(loss.at_ns as f64 / 1e9, "s"),
-                    units::figure(loss.ns as f64 / 1e9, "s"),
-                );
-            }
-            left = left.saturating_sub(own.losses.len());
+    }
+    squeezed(&out) + &losses(cells)
+}
+
+/// The first losses of each cell, and how many more it has.
+fn losses(cells: &[&Cell<'_>]) -> String {
+    let all: Vec<Vec<(&Trial, &Loss)>> = cells
+        .iter()
+        .map(|cell| {
+            let each = soaks(cell).into_iter();
+            each.flat_map(|(trial, own)| own.losses.iter().map(move |loss| (trial, loss))).collect()
+        })
+        .collect();
+    let counts: Vec<usize> = all.iter().map(Vec::len).collect();
+    let mut out = String::new();
+    for ((cell, own), share) in cells.iter().zip(&all).zip(shares(&counts, MOST_LOSSES)) {
+        for (trial, loss) in &own[..share] {
+            let _ = writeln!(
+                out,
+                "{}: {} frames at {}, over {}",
+                trial.id,
+                loss.frames,
+                units::figure(loss.at_ns as f64 / 1e9, "s"),
+                units::figure(loss.ns as f64 / 1e9, "s"),
+            );
+        }
+        if own.len() > share {
+            let more = own.len() - share;
+            let _ =
+                writeln!(out, "{}, {}: {more} more in trials.jsonl", cell.traffic, cell.variant);
         }
     }
-    squeezed(&out) + &losses
+    out
+}
+
+/// How much of its own each gets of a room that all share: as much as the others, but no more than it has; one
+/// at least.
+fn shares(counts: &[usize], room: usize) -> Vec<usize> {
+    let mut shares: Vec<usize> = counts.iter().map(|count| 1.min(*count)).collect();
+    let mut left = room.saturating_sub(shares.iter().sum());
+    while left > 0 {
+        let before = left;
+        for (share, count) in shares.iter_mut().zip(counts) {
+            if left > 0 && *share < *count {
+                *share += 1;
+                left -= 1;
+            }
+        }
+        if left == before {
+            break;
+        }
+    }
+    shares
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The first of them had all of the lines.
+    #[test]
+    fn cells_share_the_lines_of_their_losses() {
+        assert_eq!(shares(&[500, 3, 0, 80], 20), [9, 3, 0, 8]);
+        assert_eq!(shares(&[2, 3], 20), [2, 3]);
+        assert_eq!(shares(&[7; 30], 20), [1; 30]);
+        assert_eq!(shares(&[], 20), [0; 0]);
+    }
 
     #[test]
     fn blanks_of_all_lines_go_and_those_of_some_stay() {

@@ -271,7 +271,7 @@ fn failed_trials_are_shown_and_counted() {
     let cell = all.cells.iter().find(|c| c.variant == "modular" && c.traffic == "inet6").unwrap();
     assert_eq!(cell.proof["net.inet6.ip6.forwarding"], "0");
     let text = terminal(&results, 100, false);
-    assert!(text.contains("FAILED: b01-inet6-modular: no frame came back"), "{text}");
+    assert!(text.contains("FAILED: b01-inet6-modular, b02-inet6-modular"), "{text}");
     assert!(text.contains("0 of 8"), "{text}");
     assert!(text.contains("invalid: "), "{text}");
 }

@@ -247,6 +247,11 @@ pub enum Finding {
         /// What it says.
         what: String,
     },
+    /// One side has no number at all, for its trials FAILED.
+    NoneKept {
+        /// Why.
+        reason: String,
+    },
     /// The numbers cannot be compared at all.
     NotComputable {
         /// Why.
@@ -270,6 +275,7 @@ impl Finding {
             | Self::CoresTaken { .. }
             | Self::TruthsMissed { .. }
             | Self::JournalChanged { .. }
+            | Self::NoneKept { .. }
             | Self::NotComputable { .. } => Severity::Invalid,
             _ => Severity::Warning,
         }
@@ -291,7 +297,7 @@ impl Finding {
                 "compare the device cost per frame, or use a faster tester"
             }
             Self::FlowsDiffer { .. } => {
-                "check the address and port ranges of the tester against the plan"
+                "check the address and port ranges of the tester against the plan, and which of them the device drops"
             }
             Self::AnnouncedFlowsDiffer { .. } => {
                 "count distinct flows at the receiver, and correct the report or the command"
@@ -353,6 +359,9 @@ impl Finding {
             Self::JournalChanged { .. } => {
                 "take the directory again from where it was measured, or measure again; `fwdlab report \
                  --check` names all that does not agree"
+            }
+            Self::NoneKept { .. } => {
+                "mend what the trials say and run them again (the same `fwdlab run` with --retry-failed)"
             }
             Self::NotComputable { .. } => {
                 "give each side two values or more, all above 0; in a campaign run more blocks, such as \

@@ -1,10 +1,11 @@
 //! The built-in device as the lab knows it before it runs.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::problem::Complaint;
-use fwdlab_experiment::{Abilities, Experiment, Schema};
+use fwdlab_experiment::{Abilities, Experiment, Schema, network_length};
 use fwdlab_results::{About, Link, Tick};
 use fwdlab_router::EXTRA_NS_PER_FRAME;
 use fwdlab_traffic::size;
@@ -36,6 +37,10 @@ impl Schema for Builtin {
             control::BUFFER_FRAMES => Ok(()),
             word => control::check_name(word, self.name()),
         }
+    }
+
+    fn network_length(&self, gateway: IpAddr) -> Option<u8> {
+        Some(network_length(gateway))
     }
 
     fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint> {

@@ -9,7 +9,7 @@ use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 use fwdlab_wire::MacAddr;
 
 use crate::control::{BUFFER_FRAMES, USUAL_BUFFER, check_buffer};
-use fwdlab_experiment::{Experiment, Route, Variant};
+use fwdlab_experiment::{Experiment, Route, Variant, network_length};
 use fwdlab_results::Measured;
 
 /// MTU of the device's ports unless longer frames are sent, bytes.
@@ -87,10 +87,11 @@ fn port_config(routes: &[Route], (port, mac): (u16, MacAddr)) -> Result<PortConf
     let mut config = PortConfig::new(mac);
     let (mut networks, mut networks6) = (Vec::new(), Vec::new());
     for route in routes.iter().filter(|route| route.port == port) {
+        let length = network_length(route.gateway);
         match route.gateway {
             IpAddr::V4(gateway) => {
                 let gateway = gateway.to_bits();
-                let network = Prefix::<Inet>::covering(gateway, 24);
+                let network = Prefix::<Inet>::covering(gateway, length);
                 if !networks.contains(&network) {
                     networks.push(network);
                     let address = own_address(network.last_addr().into(), gateway.into()) as u32;
@@ -99,7 +100,7 @@ fn port_config(routes: &[Route], (port, mac): (u16, MacAddr)) -> Result<PortConf
             }
             IpAddr::V6(gateway) => {
                 let gateway = gateway.to_bits();
-                let network = Prefix::<Inet6>::covering(gateway, 64);
+                let network = Prefix::<Inet6>::covering(gateway, length);
                 if !networks6.contains(&network) {
                     networks6.push(network);
                     let address = own_address(network.last_addr(), gateway);

@@ -26,9 +26,14 @@ fn trial(measure: &str, set: &str, routes: &str) -> Option<Measured> {
         eprintln!("SKIPPED a trial of {measure}: needs two cores");
         return None;
     }
+    let how = match measure {
+        "loss-curve" => "[benchmarks]\nloads = [\"10%\", \"1000%\"]\n",
+        "soak" => "[benchmarks]\nsoak = \"300ms\"\n",
+        _ => "",
+    };
     let text = format!(
         "title = \"t\"\nbaseline = \"a\"\nmeasure = \"{measure}\"\nduration = \"100ms\"\n\
-         warmup = \"20ms\"\ninterval = \"20ms\"\n[benchmarks]\nloads = [\"10%\", \"1000%\"]\nsoak = \"300ms\"\n\
+         warmup = \"20ms\"\ninterval = \"20ms\"\n{how}\
          [[variant]]\nname = \"a\"\n\
          set = {{ \"fwdlab.device.extra_ns_per_frame\" = 1000{set} }}\n\
          [[variant]]\nname = \"b\"\n[[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1:7\"\n\

@@ -1,5 +1,6 @@
 //! The devices of the running kernel as the lab knows them before they run.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,17 +8,17 @@ use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::fields::{Section, integer_of};
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{
-    Abilities, DeviceTables, Experiment, MOST_PORTS, Schema, Traffic, untranslatable,
+    Abilities, DeviceTables, Experiment, MOST_PORTS, Schema, Traffic, network_length,
+    untranslatable,
 };
 use fwdlab_guard::Scratch;
 use fwdlab_results::{About, Link, Measure, Tick};
 use fwdlab_topology::{NFTABLES, RuleSet, translation};
 
 use crate::device::Namespaces;
-use crate::doctor;
-use crate::loads::needs_overload;
 use crate::settings::{self, ENDS, GRO, GSO, ROUTER, RPS, TESTER, THREADED, TSO, XDP};
 use crate::setup::PINS;
+use crate::{doctor, loads::needs_overload};
 
 /// A device between veth pairs.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +75,10 @@ impl Schema for OnVeth {
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {
         settings::check_word(word, self.name())
+    }
+
+    fn network_length(&self, gateway: IpAddr) -> Option<u8> {
+        Some(network_length(gateway))
     }
 
     fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint> {

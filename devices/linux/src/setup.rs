@@ -1,9 +1,7 @@
 //! From an experiment and a variant to the topology that is wanted, without touching anything.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
-use std::path::Path;
-use std::sync::Arc;
+use std::{net::IpAddr, path::Path, sync::Arc};
 
 use fwdlab_builtin::mac_of;
 use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
@@ -11,9 +9,8 @@ use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 use crate::LinuxError;
 use crate::settings::{LinuxSettings, MoreRoutes, TesterKind};
 use fwdlab_experiment::{
-    Experiment, Route, Variant, inputs, untranslatable, with_file, with_generated,
+    Experiment, Route, Variant, inputs, network_length, untranslatable, with_file, with_generated,
 };
-use fwdlab_results::Family;
 use fwdlab_routes::Prefix;
 use fwdlab_topology::{
     Cable, CableEnd, InterfaceAddress, Neighbour, StaticRoute, Topology, TopologyError, port_name,
@@ -206,10 +203,7 @@ fn addresses(gateways: &BTreeSet<(u16, IpAddr)>, port: u16) -> Vec<InterfaceAddr
     let mut networks: BTreeSet<Prefix> = BTreeSet::new();
     let mut addresses = Vec::new();
     for &(_, gateway) in gateways.iter().filter(|(of, _)| *of == port) {
-        let prefix_length = match Family::of(gateway) {
-            Family::Inet => 24,
-            Family::Inet6 | Family::Dual => 64,
-        };
+        let prefix_length = network_length(gateway);
         let network = Prefix::covering(gateway, prefix_length);
         if !networks.insert(network) {
             continue;

@@ -226,8 +226,8 @@ mod tests {
     fn a_boot_serves_each_traffic_of_its_variant_once() {
         let text = "title = \"t\"\ndevice = \"anything\"\nbaseline = \"a\"\n\
                     [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
-                    [[traffic]]\nname = \"x\"\nsource = \"198.18.0.1:7\"\ndestination = \"198.19.0.1:7\"\n\
-                    [[traffic]]\nname = \"y\"\nsource = \"198.18.0.1:8\"\ndestination = \"198.19.0.1:8\"\n\
+                    [[traffic]]\nname = \"x\"\nsource = \"198.18.0.1:7\"\ndestination = \"198.19.1.1:7\"\n\
+                    [[traffic]]\nname = \"y\"\nsource = \"198.18.0.1:8\"\ndestination = \"198.19.1.1:8\"\n\
                     [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n";
         let experiment = Experiment::of_text(Path::new("t.toml"), text, &[&Anything]);
         let experiment = experiment.expect("a valid experiment");

@@ -1,12 +1,13 @@
 //! The vm device as the lab knows it before it runs.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use fwdlab_agent::task::GuestClock;
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place, Repeatability};
 use fwdlab_experiment::problem::{Complaint, Complaints};
-use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema};
+use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema, network_length};
 use fwdlab_results::{About, Link, Measure, Tick};
 use fwdlab_topology::{NFTABLES, RuleSet};
 
@@ -86,6 +87,10 @@ impl Schema for Vm {
             word if freebsd::Rules::of(word).is_some() => freebsd::file_of(value),
             _ => None,
         }
+    }
+
+    fn network_length(&self, gateway: IpAddr) -> Option<u8> {
+        Some(network_length(gateway))
     }
 
     /// Which values a sysctl takes only the kernel knows.

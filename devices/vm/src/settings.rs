@@ -193,7 +193,9 @@ pub(super) fn read_variant(
     complaints: &mut Complaints<'_>,
 ) {
     let variant = read_kernel(section, &table.default, complaints);
-    if variant.kernel.is_empty() {
+    // Of one that is no text it has been said.
+    let is_text = section.value("kernel").is_none_or(|found| found.value.as_str().is_some());
+    if variant.kernel.is_empty() && is_text {
         let complaint = Complaint::new(
             "there is no kernel to boot",
             "an image, the directory of an unpacked package, a .deb file, or the release of an \

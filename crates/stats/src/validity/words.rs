@@ -38,6 +38,7 @@ impl fmt::Display for Finding {
             | Self::OutOfReach { .. }
             | Self::FewCampaigns { .. }
             | Self::TruthsMissed { .. }
+            | Self::NoneKept { .. }
             | Self::NotComputable { .. } => self.of_tests(f),
         }
     }
@@ -229,7 +230,7 @@ impl Finding {
                 "own truths missed: only {held} of {of} of them lie in their 95 % intervals, which \
                  speaks against 95 % (e = {e:.0})"
             ),
-            Self::NotComputable { reason } => write!(f, "{reason}"),
+            Self::NoneKept { reason } | Self::NotComputable { reason } => write!(f, "{reason}"),
             _ => Ok(()),
         }
     }

@@ -49,7 +49,7 @@ fn the_warm_up_of_a_guest_is_apart_from_what_it_counts() {
     let text = "title = \"t\"\ndevice = \"anything\"\nbaseline = \"a\"\nduration = \"200ms\"\n\
                 warmup = \"70ms\"\ninterval = \"20ms\"\n[[variant]]\nname = \"a\"\n\
                 [[variant]]\nname = \"b\"\n[[traffic]]\nname = \"inet\"\n\
-                source = \"198.18.0.1:7\"\ndestination = \"198.19.0.1:7\"\n\
+                source = \"198.18.0.1:7\"\ndestination = \"198.19.1.1:7\"\n\
                 [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n";
     let anything = fwdlab_experiment::Anything;
     let experiment = Experiment::of_text(Path::new("t.toml"), text, &[&anything]);

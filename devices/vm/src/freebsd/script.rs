@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use fwdlab_agent::task::{Task, TaskRoute, TaskTraffic};
+use fwdlab_experiment::network_length;
 use fwdlab_results::Measured;
 use fwdlab_routes::Prefix;
 use fwdlab_traffic::{DEVICE_MACS, Endpoints, FlowSet, TESTER_MACS};
@@ -288,8 +289,8 @@ fn side(route: &TaskRoute) -> usize {
 fn addresses(routes: &[TaskRoute]) -> Vec<(usize, IpAddr, u8)> {
     let mut networks = BTreeMap::new();
     for route in routes {
-        let length = if route.gateway.is_ipv4() { 24 } else { 64 };
-        networks.insert((side(route), Prefix::covering(route.gateway, length)), route.gateway);
+        let network = Prefix::covering(route.gateway, network_length(route.gateway));
+        networks.insert((side(route), network), route.gateway);
     }
     let own = networks.into_iter().map(|((index, network), gateway)| {
         let last = network.bounds().1;
