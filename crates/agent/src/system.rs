@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::Path;
 
 use fwdlab_port::machine;
+use nix::errno::Errno;
 use nix::kmod::{ModuleInitFlags, finit_module};
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
@@ -44,16 +45,24 @@ pub(super) fn load_modules(names: &[String], absent: &[String]) -> Result<()> {
             .map_err(|error| format!("cannot open {}: {error}", path.display()))?;
         let parameters = CString::default();
         match finit_module(&file, &parameters, ModuleInitFlags::empty()) {
-            Ok(()) | Err(nix::errno::Errno::EEXIST) => {}
-            Err(errno) => {
-                return Err(format!(
-                    "the kernel refused its module {name}: {errno}; kernel and modules must be of \
-                     one build"
-                ));
-            }
+            Ok(()) | Err(Errno::EEXIST) => {}
+            Err(errno) => return Err(refused(name, errno)),
         }
     }
     Ok(())
+}
+
+/// Why the kernel did not take a module.
+fn refused(name: &str, errno: Errno) -> String {
+    let remedy = match errno {
+        // A symbol that nobody has.
+        Errno::ENOENT => {
+            "what it builds on is not there: take all modules of the kernel, or one with the options \
+             that it needs"
+        }
+        _ => "kernel and modules must be of one build",
+    };
+    format!("the kernel refused its module {name}: {errno}; {remedy}")
 }
 
 /// Stops the machine here, until whoever keeps its state lets it, or a copy of it, go on; returns the number
@@ -72,4 +81,17 @@ pub(super) fn stop_machine() -> Result<usize> {
 pub(super) fn end() {
     let Err(errno) = reboot(RebootMode::RB_AUTOBOOT);
     fwdlab_guard::say!("fwdlab: cannot restart: {errno}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_without_what_it_builds_on_is_not_said_to_be_of_another_build() {
+        let missing = refused("nf_conntrack", Errno::ENOENT);
+        assert!(missing.contains("what it builds on is not there"), "{missing}");
+        let other = refused("nf_conntrack", Errno::ENOEXEC);
+        assert!(other.ends_with("kernel and modules must be of one build"), "{other}");
+    }
 }

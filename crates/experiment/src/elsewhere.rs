@@ -69,8 +69,13 @@ pub(super) fn home(table: &str, key: &str) -> Option<&'static str> {
     TABLES.iter().find(is_home).filter(|(name, ..)| *name != table).map(|(_, home, _)| *home)
 }
 
-/// The one of these keys that others call `name`.
-pub(super) fn called<'k>(name: &str, mut known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+/// The one of a table's keys that others call `name`.
+pub(super) fn called<'k>(
+    table: &str,
+    name: &str,
+    mut known: impl Iterator<Item = &'k str>,
+) -> Option<&'k str> {
     let (key, _) = CALLED.iter().find(|(_, names)| names.contains(&name))?;
-    known.find(|own| own == key)
+    // The `load` of variants and of a guest is what they take in, not how much.
+    known.find(|own| own == key && (*own != "load" || table == "traffic"))
 }

@@ -280,7 +280,8 @@ impl<'a> Section<'a> {
                 .map(|home| format!("it belongs {home}: move it there"))
                 .or_else(|| others(name))
                 .or_else(|| {
-                    let near = elsewhere::called(name, known()).or_else(|| nearest(name, known()));
+                    let near =
+                        elsewhere::called(table, name, known()).or_else(|| nearest(name, known()));
                     near.map(|near| format!("did you mean {near}?"))
                 })
                 .unwrap_or_else(|| format!("remove it; {} lists every key", complaints.page()));

@@ -107,12 +107,12 @@ fn a_freebsd_host_is_measured_by_a_tester_without_privileges() {
     let trials = guest.run("sysctls", &experiment(SHORT, &variants, "2kpps"), "testbed.toml");
     for trial in &trials {
         let checks = &trial["checks"];
-        assert!(checks["checked"].as_u64().is_some_and(|n| n > 500), "{checks}");
+        assert!(checks["checked"].as_u64().is_some_and(|n| n > 200), "{checks}");
         for fault in ["bad_ttl", "bad_checksum", "bad_mac", "misrouted", "duplicated"] {
             assert_eq!(checks[fault], 0, "{fault}: {checks}");
         }
         let received = trial["device_received"].as_u64();
-        assert!(received.is_some_and(|frames| frames > 500), "{received:?}");
+        assert!(received.is_some_and(|frames| frames > 200), "{received:?}");
         let word = |word: &str| trial["proof"][word].as_str().unwrap_or_default().to_owned();
         match trial["variant"] == "a" {
             true => assert_eq!(word("net.inet.ip.ttl"), "77"),
