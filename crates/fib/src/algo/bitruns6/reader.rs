@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use super::layout::{CELL_SHIFT, DIRECT, RECORD_SHIFT, TOP_SHIFT, TREE};
 use super::tree;
 use crate::simd::count::Count;
+use crate::simd::cells::Long;
 use crate::simd::records::{Direct, Records, View};
 
 /// The tables that readers use.
@@ -47,7 +48,7 @@ impl Reader<'_> {
     pub(super) fn value(self, record: u32, addr: u128) -> u32 {
         let cell = ((addr >> 64) as u64 >> (CELL_SHIFT - 64)) as u32;
         let ends = self.records.word(record) >> (cell & 63);
-        self.records.ranked_half(record, ends)
+        self.records.ranked::<Long>(record, ends)
     }
 
     #[inline(always)]
