@@ -106,10 +106,9 @@ impl<'a> View<'a> {
     #[inline(always)]
     pub(crate) fn ranked<W: Width>(self, offset: u32, ends: u64) -> u32 {
         let in_word = 8 / W::BYTES;
-        let first = (offset & self.mask) as usize * in_word + in_word - 1;
-        let index = first + ends.count_ones() as usize;
+        let index = (offset & self.mask) as usize * in_word + ends.count_ones() as usize;
         // SAFETY: at most 71 numbers of at most 32 bits beyond the masked offset, within the margin.
-        unsafe { W::read(self.words.as_ptr().cast(), index) }
+        unsafe { W::read(self.words.as_ptr().cast::<W::Atomic>().add(in_word - 1), index) }
     }
 
     /// 32-bit number `index` (below 1024) of a block.
@@ -161,6 +160,12 @@ impl<'a> View<'a> {
         // SAFETY: 8 words from the masked offset lie within the margin; the region lives as long
         // as the view, and holds atomics.
         unsafe { &*self.words.as_ptr().add(index).cast() }
+    }
+
+    /// Fetches the cache line of the word after an offset.
+    #[inline(always)]
+    pub(crate) fn prefetch_second(self, offset: u32) {
+        super::prefetch::prefetch(self.words, (offset & self.mask) as usize + 1);
     }
 
     /// Fetches the cache line of an offset.

@@ -17,7 +17,7 @@ use crate::family::Inet;
 use crate::lookup::Lookup;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
-use crate::simd::cells::{Narrow, Wide, Width};
+use crate::simd::cells::{Cells, Narrow, Wide, Width};
 use crate::simd::records::Records;
 
 /// Words that a record of runs may have: less than a plain one of 8 bits, a cache line of 16 bits.
@@ -171,7 +171,7 @@ impl<W: Width> Builder<W> {
 
     fn new(words: usize) -> Option<Self> {
         let records = Records::zeroed(words)?;
-        let top = Records::zeroed(RECORDS / 2)?;
+        let top = Cells::zeroed()?;
         records.region().words()[ALL_ONES as usize].store(u64::MAX, Relaxed);
         let slab = Slab::tight(records.words(), FIRST_WORD);
         let used_words = AtomicUsize::new(0);
@@ -207,7 +207,7 @@ impl<W: Width> Builder<W> {
             [(_, nexthop)] => self.uniform(u32::from(*nexthop))?,
             _ => self.record(index, part)?,
         };
-        let old = self.tables.top.region().halves()[index].swap(entry, Release);
+        let old = self.tables.top.as_array()[index].swap(entry, Release);
         if old != entry {
             self.retire(old);
         }
@@ -359,9 +359,10 @@ impl<W: Width> Builder<W> {
 /// A bit for each cell in which a run ends.
 fn ends(codes: &[u32; CELLS]) -> u64 {
     let last = 1 << (CELLS - 1);
-    codes.windows(2).enumerate().fold(last, |bits, (cell, pair)| {
-        bits | u64::from(pair[0] != pair[1]) << cell
-    })
+    codes
+        .windows(2)
+        .enumerate()
+        .fold(last, |bits, (cell, pair)| bits | u64::from(pair[0] != pair[1]) << cell)
 }
 
 /// Words of a record of runs with this bitmap.

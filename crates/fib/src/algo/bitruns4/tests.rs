@@ -81,8 +81,7 @@ fn numbers_above_254_widen_the_records() {
     let narrow = module.lookup().memory_bytes();
     let (prefix, new) = (Prefix::covering(1 << 24, 9), NexthopId(255));
     let old = rib.set(prefix, new);
-    let outcome =
-        module.apply(&[Change { prefix, old, new }], &rib, &Grace::without_readers());
+    let outcome = module.apply(&[Change { prefix, old, new }], &rib, &Grace::without_readers());
     assert!(matches!(outcome, Response::Rebuild { .. }));
     let built = BitRuns4.build(&rib.dump()).unwrap();
     assert_eq!(built.lookup().lookup(1 << 24), NexthopId(255));
