@@ -52,7 +52,7 @@ impl<T> RmLock<T> {
     pub(crate) fn read<R>(&self, look: impl FnOnce(&T) -> R) -> R {
         match self.marks.get(number::own()) {
             Some(mark) => self.read_marked(mark, look),
-            None => self.read_alone(look),
+            None => self.read_first(look),
         }
     }
 
@@ -95,12 +95,19 @@ impl<T> RmLock<T> {
         }
     }
 
-    /// For more threads than there are marks.
+    /// The first read of a thread, and all of those for which there is no mark. Never inlined, as
+    /// [`wait_for_turn`](Self::wait_for_turn).
     #[cold]
-    fn read_alone<R>(&self, look: impl FnOnce(&T) -> R) -> R {
-        let _alone = self.wait_for_writers();
-        // SAFETY: writers hold the same mutex, and other readers only look.
-        look(unsafe { &*self.value.get() })
+    #[inline(never)]
+    fn read_first<R>(&self, look: impl FnOnce(&T) -> R) -> R {
+        match self.marks.get(number::take()) {
+            Some(mark) => self.read_marked(mark, look),
+            None => {
+                let _alone = self.wait_for_writers();
+                // SAFETY: writers hold the same mutex, and other readers only look.
+                look(unsafe { &*self.value.get() })
+            }
+        }
     }
 
     /// Changes the value, once nobody looks at it.
@@ -160,19 +167,26 @@ fn pause() {
 
 /// Numbers of threads, small ones first, given back when a thread ends.
 mod number {
+    use std::cell::Cell;
     use std::sync::{Mutex, PoisonError};
 
     static FREE: Mutex<(Vec<usize>, usize)> = Mutex::new((Vec::new(), 0));
+
+    /// No thread's number.
+    const NONE: usize = usize::MAX;
 
     struct Own(usize);
 
     impl Drop for Own {
         fn drop(&mut self) {
+            NUMBER.set(NONE);
             FREE.lock().unwrap_or_else(PoisonError::into_inner).0.push(self.0);
         }
     }
 
     thread_local! {
+        // Always there, so that a read looks for nothing else.
+        static NUMBER: Cell<usize> = const { Cell::new(NONE) };
         static OWN: Own = Own({
             let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
             free.0.pop().unwrap_or_else(|| {
@@ -182,10 +196,17 @@ mod number {
         });
     }
 
-    /// The number of the calling thread; one that nobody has while the thread ends.
+    /// The number of the calling thread; one that nobody has before it took one, and while it ends.
     #[inline]
     pub(super) fn own() -> usize {
-        OWN.try_with(|own| own.0).unwrap_or(usize::MAX)
+        NUMBER.get()
+    }
+
+    /// Gives the calling thread a number, unless it ends.
+    pub(super) fn take() -> usize {
+        let number = OWN.try_with(|own| own.0).unwrap_or(NONE);
+        NUMBER.set(number);
+        number
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 
 use super::{
-    ALL_ONES, BLOCK_LEN, BLOCKS, CELL_SHIFT, CELLS, OFFSET, PLAIN, RECORD_SHIFT, RECORDS, Shared,
-    Tables,
+    ALL_ONES, BLOCK_LEN, BLOCKS, CELL_SHIFT, CELLS, CELLS_WORDS, OFFSET, PLAIN, RECORD_SHIFT,
+    RECORDS, Shared, Tables,
 };
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
@@ -101,10 +101,11 @@ fn words_needed<W: Width>(spans: &[Span<u32>]) -> usize {
             blocks += 1;
         }
     }
-    // Blocks come with a list of at most two words for the first of them, and all may begin a line.
+    // The first block of a record comes with the offsets of all.
     let uniform = spans.len().min(MAX_NEXTHOP as usize + 1) * 2;
-    let record_words = (1 + plain_words::<W>()).next_multiple_of(8);
-    FIRST_WORD + records * record_words + blocks * (block_words::<W>() + 8) + uniform + 1024
+    let record_words = plain_words::<W>().next_multiple_of(8);
+    let block_words = block_words::<W>() + CELLS_WORDS as usize;
+    FIRST_WORD + records * record_words + blocks * block_words + uniform + 1024
 }
 
 /// Owner of the tables.
@@ -183,7 +184,7 @@ impl<W: Width> Builder<W> {
         self.tables.used_words.store(self.slab.used_words(), Relaxed);
     }
 
-    fn word(&self, offset: u32) -> &std::sync::atomic::AtomicU64 {
+    fn word(&self, offset: u32) -> &AtomicU64 {
         &self.tables.records.region().words()[offset as usize]
     }
 
@@ -228,8 +229,7 @@ impl<W: Width> Builder<W> {
 
     /// A record of its own, for spans that differ.
     fn record(&mut self, index: usize, part: &[Span<u32>]) -> Result<u32, Full> {
-        let mut codes = [0; CELLS];
-        let mut blocks = Vec::new();
+        let (mut codes, mut blocks) = ([0; CELLS], [0; CELLS]);
         let mut result = Ok(());
         let first = (index as u64) << (RECORD_SHIFT - CELL_SHIFT);
         spans::by_block(part, CELL_SHIFT, first..=first + CELLS as u64 - 1, |cell, spans| {
@@ -238,7 +238,7 @@ impl<W: Width> Builder<W> {
                 [(_, nexthop)] => u32::from(*nexthop),
                 _ => match self.block(cell as u32, spans) {
                     Ok(block) => {
-                        blocks.push((at, block));
+                        blocks[at] = block;
                         W::MAX
                     }
                     Err(full) => {
@@ -249,16 +249,23 @@ impl<W: Width> Builder<W> {
             };
         });
         result?;
-        if blocks.is_empty() {
-            return match codes.iter().all(|code| *code == codes[0]) {
-                true => self.uniform(codes[0]),
-                false => self.runs_or_plain(&codes, false),
-            };
+        let has_blocks = blocks != [0; CELLS];
+        if !has_blocks && codes.iter().all(|code| *code == codes[0]) {
+            return self.uniform(codes[0]);
         }
-        let list = self.list(&blocks)?;
-        let entry = self.runs_or_plain(&codes, true)?;
-        self.word((entry & OFFSET) - 1).store(u64::from(list), Relaxed);
+        let entry = self.runs_or_plain(&codes, has_blocks)?;
+        if has_blocks {
+            for (slot, block) in self.offsets(entry & OFFSET).iter().zip(blocks) {
+                slot.store(block, Relaxed);
+            }
+        }
         Ok(entry)
+    }
+
+    /// The offsets of the blocks of a record that has some.
+    fn offsets(&self, record: u32) -> &[AtomicU32] {
+        let first = (record - CELLS_WORDS) as usize * 2;
+        &self.tables.records.region().halves()[first..][..CELLS]
     }
 
     fn runs_or_plain(&mut self, codes: &[u32; CELLS], has_blocks: bool) -> Result<u32, Full> {
@@ -275,11 +282,13 @@ impl<W: Width> Builder<W> {
         W::store(&self.tables.records.numbers::<W>()[first + rank], code);
     }
 
-    /// The runs of a record; with blocks after a word that leads to them.
+    /// The runs of a record; with blocks after room for their offsets.
     fn runs(&mut self, codes: &[u32; CELLS], has_blocks: bool) -> Result<u32, Full> {
         let ends = ends(codes);
-        let words = usize::from(has_blocks) + run_words::<W>(ends);
-        let offset = self.slab.take(words)? + u32::from(has_blocks);
+        let offset = match has_blocks {
+            true => self.slab.take(CELLS_WORDS as usize + run_words::<W>(ends))? + CELLS_WORDS,
+            false => self.slab.take(run_words::<W>(ends))?,
+        };
         self.word(offset).store(ends, Relaxed);
         let last_first = (0..CELLS).rev().filter(|cell| ends >> cell & 1 == 1);
         for (rank, cell) in last_first.enumerate() {
@@ -292,25 +301,13 @@ impl<W: Width> Builder<W> {
     fn plain(&mut self, codes: &[u32; CELLS], has_blocks: bool) -> Result<u32, Full> {
         // Readers add a word for the bitmap that is not there.
         let offset = match has_blocks {
-            true => self.slab.take(1 + plain_words::<W>())? + 1,
+            true => self.slab.take(CELLS_WORDS as usize + plain_words::<W>())? + CELLS_WORDS,
             false => self.slab.take(plain_words::<W>() - 1)? - 1,
         };
         for (rank, code) in codes.iter().rev().enumerate() {
             self.store(offset, rank, *code);
         }
         Ok(PLAIN | if has_blocks { offset | BLOCKS } else { offset })
-    }
-
-    /// A bitmap of the cells that have blocks, and these, last cell first.
-    fn list(&mut self, blocks: &[(usize, u32)]) -> Result<u32, Full> {
-        let offset = self.slab.take(list_words(blocks.len()))?;
-        let bitmap = blocks.iter().fold(0u64, |bitmap, (cell, _)| bitmap | 1 << cell);
-        self.word(offset).store(bitmap, Relaxed);
-        let slots = &self.tables.records.region().halves()[(offset as usize + 1) * 2..];
-        for (slot, (_, block)) in slots.iter().zip(blocks.iter().rev()) {
-            slot.store(*block, Relaxed);
-        }
-        Ok(offset)
     }
 
     /// The 256 nexthops of a cell.
@@ -341,13 +338,12 @@ impl<W: Width> Builder<W> {
             },
         };
         if has_blocks {
-            let list = self.word(offset - 1).load(Relaxed) as u32;
-            let count = self.word(list).load(Relaxed).count_ones() as usize;
-            for slot in &self.tables.records.region().halves()[(list as usize + 1) * 2..][..count] {
-                self.slab.retire(slot.load(Relaxed), block_words::<W>());
+            let blocks: Vec<u32> =
+                self.offsets(offset).iter().map(|block| block.load(Relaxed)).collect();
+            for block in blocks.into_iter().filter(|block| *block != 0) {
+                self.slab.retire(block, block_words::<W>());
             }
-            self.slab.retire(list, list_words(count));
-            self.slab.retire(offset - 1, 1 + words);
+            self.slab.retire(offset - CELLS_WORDS, CELLS_WORDS as usize + words);
         } else if entry & PLAIN != 0 {
             self.slab.retire(offset + 1, words - 1);
         } else {
@@ -368,9 +364,4 @@ fn ends(codes: &[u32; CELLS]) -> u64 {
 /// Words of a record of runs with this bitmap.
 fn run_words<W: Width>(ends: u64) -> usize {
     1 + nexthop_words::<W>(ends.count_ones() as usize)
-}
-
-/// Words of a list of blocks.
-fn list_words(blocks: usize) -> usize {
-    1 + blocks.div_ceil(2)
 }

@@ -15,9 +15,8 @@
 //! cache line. Above that, all 64 nexthops are stored and the bitmap is a constant of all ones (*plain*),
 //! so that a lookup still touches one line and takes no branch.
 //!
-//! A cell with routes longer than /24 has the highest number in place of a nexthop. The word before
-//! such a record leads to its *blocks*: a bitmap of these cells, and for each of them, last cell first, the
-//! offset of 256 nexthops.
+//! A cell with routes longer than /24 has the highest number in place of a nexthop, and a *block* of 256
+//! nexthops. Before such a record stand 64 offsets of blocks, 0 for cells that have none.
 //!
 //! The bitmap with a count of bits is that of Asai and Ohara, "Poptrie" (SIGCOMM 2015), itself
 //! after Degermark et al. (SIGCOMM 1997); run ends in place of leaf vectors, records sized to cache
@@ -53,11 +52,12 @@ const RECORDS: usize = 1 << (32 - RECORD_SHIFT);
 /// Length of the prefixes that have a record of their own: a change rewrites whole records.
 pub(super) const BLOCK_LEN: u8 = (32 - RECORD_SHIFT) as u8;
 const CELL_SHIFT: u32 = 8;
-/// Cells of a record.
+/// Cells of a record, and words of the offsets of their blocks.
 const CELLS: usize = 64;
+const CELLS_WORDS: u32 = CELLS as u32 / 2;
 
 /// An entry of `top`: flags and the record's offset in words. Of a plain record the word before its
-/// nexthops, of one with blocks the word after the one that leads to them.
+/// nexthops, of one with blocks the word after their offsets.
 const PLAIN: u32 = 1 << 31;
 const BLOCKS: u32 = 1 << 30;
 const OFFSET: u32 = BLOCKS - 1;
@@ -109,9 +109,21 @@ impl<W: Width> Reader<'_, W> {
     #[inline(always)]
     pub(super) fn lookup(self, addr: u32) -> u32 {
         let entry = self.entry(addr);
-        match self.find(entry, addr) {
-            code if code == W::MAX => self.find_in_block(entry, addr),
-            nexthop => nexthop,
+        match self.block(entry, addr) {
+            0 => self.find(entry, addr),
+            block => self.records.number::<W>(block, addr & 255),
+        }
+    }
+
+    /// The block of an address; 0 where it has none.
+    #[inline(always)]
+    fn block(self, entry: u32, addr: u32) -> u32 {
+        match entry & BLOCKS {
+            0 => 0,
+            _ => {
+                let offsets = (entry & OFFSET).wrapping_sub(CELLS_WORDS);
+                self.records.half(offsets, addr >> CELL_SHIFT & 63)
+            }
         }
     }
 
@@ -127,21 +139,6 @@ impl<W: Width> Reader<'_, W> {
         let plain = (entry as i32 >> 31) as u32;
         let bitmap = self.records.word(entry & !plain | ALL_ONES & plain);
         self.records.ranked::<W>(entry, bitmap >> (addr >> CELL_SHIFT & 63))
-    }
-
-    /// The nexthop of an address for which its record has the highest number.
-    #[inline(always)]
-    fn find_in_block(self, entry: u32, addr: u32) -> u32 {
-        if entry & BLOCKS == 0 {
-            return W::MAX;
-        }
-        let blocks = self.records.word((entry & OFFSET).wrapping_sub(1)) as u32;
-        let cells = self.records.word(blocks) >> (addr >> CELL_SHIFT & 63);
-        if cells & 1 == 0 {
-            return W::MAX;
-        }
-        let block = self.records.ranked::<Long>(blocks, cells);
-        self.records.number::<W>(block, addr & 255)
     }
 
     /// Looks again for the addresses of a stage that lie in blocks, when what records said has found its
