@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use fwdlab_fib::bench::{BenchPlan, Benched, Effort, Figure, Mode, Part, Recipe, UpdatePlan};
 use fwdlab_fib::{Inet, Inet6, Registry};
+use fwdlab_lookups::{BenchPlan, Benched, Effort, Figure, Mode, Part, Recipe, UpdatePlan};
 use fwdlab_port::{affinity, beat};
 
 use crate::output::Output;

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use fwdlab_fib::bench::{self, BenchPlan, Figure, Mode, UpdateFigure};
+use fwdlab_lookups::{BenchPlan, Figure, Mode, UpdateFigure};
 
 use crate::document::Document;
 use crate::{machine, peers};
@@ -61,7 +61,7 @@ impl Output {
         }
         for mode in modes {
             let of: Vec<Figure> = figures.iter().filter(|f| f.mode == mode).cloned().collect();
-            self.section(bench::lookup_section(&of), routes)?;
+            self.section(fwdlab_lookups::lookup_section(&of), routes)?;
         }
         Ok(())
     }
@@ -76,7 +76,7 @@ impl Output {
         }
         match figures.is_empty() {
             true => Ok(()),
-            false => self.section(bench::update_section(figures), routes),
+            false => self.section(fwdlab_lookups::update_section(figures), routes),
         }
     }
 

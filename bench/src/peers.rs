@@ -5,10 +5,11 @@ mod crates;
 #[cfg(dpdk)]
 pub mod dpdk;
 
-use fwdlab_fib::bench::Recipe;
-use fwdlab_fib::{Inet, Inet6};
 #[cfg(dpdk)]
-use fwdlab_fib::{algo::Dump, bench::Contender};
+use fwdlab_fib::algo::Dump;
+use fwdlab_fib::{Inet, Inet6};
+use fwdlab_lookups::Contender;
+use fwdlab_lookups::Recipe;
 
 /// What can be measured here, in one sentence.
 pub fn describe() -> String {

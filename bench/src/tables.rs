@@ -7,7 +7,6 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use flate2::read::GzDecoder;
 use fwdlab_fib::algo::Dump;
-use fwdlab_fib::bench;
 use fwdlab_fib::synth::{FULL_INET, FULL_INET6, Synth};
 use fwdlab_fib::{Address, Family, NexthopId, Prefix};
 use rand::{Rng, RngExt, SeedableRng};
@@ -29,7 +28,7 @@ impl<F: Family> Table<F> {
     fn new(name: &str, prefixes: Vec<Prefix<F>>) -> Self {
         let routes = prefixes
             .into_iter()
-            .map(|prefix| (prefix, NexthopId(bench::spread_nexthop(prefix, NEXTHOPS))))
+            .map(|prefix| (prefix, NexthopId(fwdlab_lookups::spread_nexthop(prefix, NEXTHOPS))))
             .collect();
         Self { name: name.to_string(), dump: Dump::new(routes) }
     }

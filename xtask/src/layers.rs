@@ -13,6 +13,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("fwdlab-fib", 0),
     ("fwdlab-stats", 0),
     ("fwdlab-kernel", 1),
+    ("fwdlab-lookups", 1),
     ("fwdlab-port", 1),
     ("fwdlab-results", 1),
     ("fwdlab-routes", 1),

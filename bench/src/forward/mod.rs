@@ -27,7 +27,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use fwdlab_fib::bench::{Ratio, median};
+use fwdlab_lookups::{Ratio, median};
 use fwdlab_port::{affinity, beat};
 
 use case::{Case, Contender, SHORT, Table};

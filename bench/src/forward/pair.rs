@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use fwdlab_fib::bench::{Ratio, Run, median};
+use fwdlab_lookups::{Ratio, Run, median};
 use fwdlab_port::ring::RingPort;
 use fwdlab_port::{Batch, Counters, Frame, Pool, Port, affinity, pingpong, ring};
 use fwdlab_router::Overflow;

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use fwdlab_fib::bench::Ratio;
+use fwdlab_lookups::Ratio;
 
 use crate::{Format, machine};
 
@@ -221,7 +221,7 @@ fn table(figures: &[Figure]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use fwdlab_fib::bench::Run;
+    use fwdlab_lookups::Run;
 
     use super::*;
 

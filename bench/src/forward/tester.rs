@@ -8,7 +8,7 @@
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, ensure};
-use fwdlab_fib::bench::{Ratio, Run};
+use fwdlab_lookups::{Ratio, Run};
 use fwdlab_port::ring::RingPort;
 use fwdlab_port::{Batch, Clock, Pool, Port, affinity, beat, ring};
 use fwdlab_router::{Overflow, Worker};

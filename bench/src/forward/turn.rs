@@ -1,7 +1,7 @@
 //! One turn of a contender, and the state of its core around it.
 
 use anyhow::Result;
-use fwdlab_fib::bench::{self, Run};
+use fwdlab_lookups::Run;
 use fwdlab_port::{affinity, beat};
 
 /// Takes a turn, whose nanoseconds per frame `measure` returns, between two beats of the measured
@@ -29,7 +29,7 @@ pub fn turn(beat: impl Fn() -> f64, measure: impl FnOnce() -> Result<f64>) -> Re
 
 /// The median of some turns.
 pub fn ns_per_frame(turns: &[Run]) -> f64 {
-    1000.0 / bench::rate(turns)
+    1000.0 / fwdlab_lookups::rate(turns)
 }
 
 /// What a beat takes on this core, in ns.

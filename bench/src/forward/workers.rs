@@ -4,7 +4,7 @@
 use std::sync::Barrier;
 
 use anyhow::{Result, anyhow, ensure};
-use fwdlab_fib::bench::Ratio;
+use fwdlab_lookups::Ratio;
 use fwdlab_port::affinity;
 
 use super::Arguments;

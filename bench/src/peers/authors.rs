@@ -9,8 +9,8 @@ use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 
 use fwdlab_fib::algo::Dump;
-use fwdlab_fib::bench::{BenchFamily, Contender, Keys, Origin, Ours, Recipe, Stream};
 use fwdlab_fib::{Family, Inet, Inet6, Registry};
+use fwdlab_lookups::{BenchFamily, Contender, Keys, Origin, Ours, Recipe, Stream};
 
 #[repr(C)]
 struct Route<A> {

@@ -3,8 +3,8 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use fwdlab_fib::algo::Dump;
-use fwdlab_fib::bench::{self, Contender, Keys, Origin};
 use fwdlab_fib::{Family, Inet, Inet6};
+use fwdlab_lookups::{Contender, Keys, Origin};
 use ip_network::{Ipv4Network, Ipv6Network};
 use ip_network_table::IpNetworkTable;
 use ipnet::{Ipv4Net, Ipv6Net};
@@ -67,7 +67,7 @@ fn run<F: Family>(keys: &Keys<F>, dependent: bool, mut lookup: impl FnMut(F::Add
     let mut sum = 0;
     let mut last = 0;
     for &addr in keys.native() {
-        last = lookup(if dependent { bench::depend(addr, last) } else { addr });
+        last = lookup(if dependent { fwdlab_lookups::depend(addr, last) } else { addr });
         sum += u64::from(last);
     }
     sum

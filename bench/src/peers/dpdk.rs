@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 use fwdlab_fib::algo::Dump;
-use fwdlab_fib::bench::{Contender, Keys, Origin};
 use fwdlab_fib::{Family, Inet, Inet6};
+use fwdlab_lookups::{Contender, Keys, Origin};
 
 /// A table on the other side of the language border.
 #[repr(C)]

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use fwdlab_fib::bench::Benched;
 use fwdlab_fib::control::Word;
 use fwdlab_fib::{Fib, Fibs, Nexthop, Prefix};
+use fwdlab_lookups::Benched;
 use fwdlab_routes::{self as routes, LearnedRoute};
 
 use crate::family::Picked;

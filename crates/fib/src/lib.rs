@@ -31,8 +31,6 @@
 
 pub mod algo;
 mod barrier;
-#[cfg(any(test, feature = "bench"))]
-pub mod bench;
 mod caches;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;

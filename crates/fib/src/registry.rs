@@ -102,7 +102,7 @@ impl<F: Family> Registry<F> {
     }
 
     /// All algorithms, in order.
-    pub fn iter(&self) -> impl Iterator<Item = Listed<F>> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Listed<F>> {
         self.all().map(Listed)
     }
 
@@ -163,6 +163,19 @@ impl<F: Family> Listed<F> {
     pub fn build(&self, dump: &Dump<F>) -> Result<Arc<dyn Lookup<F>>, AlgorithmError> {
         // The module, which could change it, ends here.
         Ok(self.0.build(dump)?.lookup())
+    }
+
+    /// Bits of the nexthop numbers in the structure for a table with numbers up to `highest`.
+    pub fn nexthop_bits(&self, highest: u32) -> u32 {
+        self.0.nexthop_bits(highest)
+    }
+
+    /// As [`build`](Self::build) in the form for higher nexthop numbers; `None` where that is no other.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_wide(&self, dump: &Dump<F>) -> Option<Result<Arc<dyn Lookup<F>>, AlgorithmError>> {
+        Some(self.0.build_wide(dump)?.map(|module| module.lookup()))
     }
 
     #[cfg(any(test, feature = "conformance"))]

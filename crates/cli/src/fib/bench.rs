@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use fwdlab_fib::algo::Dump;
-use fwdlab_fib::bench::{self, BenchPlan, Benched, Effort, Figure, Mode, UpdatePlan};
 use fwdlab_fib::{Inet, Inet6, NexthopId, Prefix};
+use fwdlab_lookups::{BenchPlan, Benched, Effort, Figure, Mode, UpdatePlan};
 use fwdlab_port::beat;
 use fwdlab_routes::LearnedRoute;
 
@@ -110,9 +110,9 @@ fn family<F: Picked + Benched>(arguments: &Bench, table: &[LearnedRoute]) -> any
         Format::Text => {
             for mode in &plan.modes {
                 let of: Vec<Figure> = figures.iter().filter(|f| f.mode == *mode).cloned().collect();
-                writeln!(text, "{}", bench::lookup_section(&of))?;
+                writeln!(text, "{}", fwdlab_lookups::lookup_section(&of))?;
             }
-            text.push_str(&bench::update_section(updates.as_slice()));
+            text.push_str(&fwdlab_lookups::update_section(updates.as_slice()));
             writeln!(text, "M lookups/s on one core; `*`: what the framework chooses by itself\n")?;
         }
     }
@@ -131,7 +131,7 @@ fn dump<F: Picked>(table: &[LearnedRoute]) -> Dump<F> {
         let next = numbers.len() as u32 + 1;
         let id = match route.gateway {
             Some(gateway) => *numbers.entry(gateway).or_insert(next),
-            None => bench::spread_nexthop(prefix, MADE_UP_NEXTHOPS),
+            None => fwdlab_lookups::spread_nexthop(prefix, MADE_UP_NEXTHOPS),
         };
         routes.push((prefix, NexthopId(id)));
     }

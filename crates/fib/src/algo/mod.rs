@@ -176,6 +176,21 @@ pub trait Algorithm<F: Family>: Debug + Sync {
     /// When the table is beyond what the algorithm can hold.
     fn build(&self, dump: &Dump<F>) -> Result<Box<dyn Module<F>>, AlgorithmError>;
 
+    /// Bits of the nexthop numbers in the structure for a table with numbers up to `highest`.
+    fn nexthop_bits(&self, highest: u32) -> u32 {
+        let _ = highest;
+        u32::BITS - self.limits().nexthops.leading_zeros()
+    }
+
+    /// Builds the form for a table with higher nexthop numbers; `None` where that is no other. For comparisons.
+    ///
+    /// # Errors
+    /// As [`Algorithm::build`].
+    fn build_wide(&self, dump: &Dump<F>) -> Option<Result<Box<dyn Module<F>>, AlgorithmError>> {
+        let _ = dump;
+        None
+    }
+
     /// As [`Algorithm::build`], in place of a module of this algorithm that has handed over
     /// [`Module::auxiliary`] data. By default they are of no use.
     ///

@@ -32,20 +32,9 @@ const SPARE_WORDS: usize = 2 << 20;
 #[derive(Debug, Clone, Copy)]
 pub struct BitRuns4;
 
-impl BitRuns4 {
-    /// Whether nexthops take 8 bits in a table with nexthop numbers up to this.
-    pub fn is_narrow_for(highest_nexthop: u32) -> bool {
-        highest_nexthop < Narrow::MAX
-    }
-
-    /// Builds with nexthops of 16 bits whatever their numbers are.
-    ///
-    /// # Errors
-    /// When the table is beyond what the algorithm can hold.
-    #[cfg(any(test, feature = "bench"))]
-    pub fn build_wide(dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
-        Ok(Box::new(Builder::<Wide>::of_spans(&spans::of_dump(dump)?)?))
-    }
+/// Whether nexthops take 8 bits in a table with nexthop numbers up to this.
+fn is_narrow_for(highest: u32) -> bool {
+    highest < Narrow::MAX
 }
 
 impl Algorithm<Inet> for BitRuns4 {
@@ -63,9 +52,23 @@ impl Algorithm<Inet> for BitRuns4 {
         if facts.prefixes < 32 { 150 } else { 254 }
     }
 
+    fn nexthop_bits(&self, highest: u32) -> u32 {
+        if is_narrow_for(highest) { 8 } else { 16 }
+    }
+
+    fn build_wide(
+        &self,
+        dump: &Dump<Inet>,
+    ) -> Option<Result<Box<dyn Module<Inet>>, AlgorithmError>> {
+        let build = || -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
+            Ok(Box::new(Builder::<Wide>::of_spans(&spans::of_dump(dump)?)?))
+        };
+        is_narrow_for(dump.highest_nexthop()).then(build)
+    }
+
     fn build(&self, dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
         let spans = spans::of_dump(dump)?;
-        match Self::is_narrow_for(dump.highest_nexthop()) {
+        match is_narrow_for(dump.highest_nexthop()) {
             true => Ok(Box::new(Builder::<Narrow>::of_spans(&spans)?)),
             false => Ok(Box::new(Builder::<Wide>::of_spans(&spans)?)),
         }

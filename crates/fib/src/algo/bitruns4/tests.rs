@@ -85,7 +85,10 @@ fn numbers_above_254_widen_the_records() {
     assert!(matches!(outcome, Response::Rebuild { .. }));
     let built = BitRuns4.build(&rib.dump()).unwrap();
     assert_eq!(built.lookup().lookup(1 << 24), NexthopId(255));
-    assert!(narrow <= BitRuns4::build_wide(&rib.dump()).unwrap().lookup().memory_bytes());
+    rib.set(prefix, NexthopId(3));
+    let wide = BitRuns4.build_wide(&rib.dump()).unwrap().unwrap().lookup();
+    assert_eq!((wide.lookup(1 << 24), wide.lookup(1)), (NexthopId(3), NexthopId(254)));
+    assert!(narrow <= wide.memory_bytes());
 }
 
 #[test]

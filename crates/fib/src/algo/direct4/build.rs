@@ -25,21 +25,9 @@ const SMALL_SPANS: usize = 20_000;
 #[derive(Debug, Clone, Copy)]
 pub struct Direct4;
 
-impl Direct4 {
-    /// Whether cells of 8 bits do for a table with nexthop numbers up to this.
-    pub fn is_narrow_for(highest_nexthop: u32) -> bool {
-        highest_nexthop < Narrow::MAX
-    }
-
-    /// Builds with cells of 16 bits whatever the nexthop numbers are.
-    ///
-    /// # Errors
-    /// When the table is beyond what the algorithm can hold.
-    #[cfg(any(test, feature = "bench"))]
-    pub fn build_wide(dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
-        let spans = spans::of_dump(dump)?;
-        Builder::<Wide>::build(bitruns4::Builder::<Wide>::of_spans(&spans)?, &spans, 0)
-    }
+/// Whether cells of 8 bits do for a table with nexthop numbers up to this.
+fn is_narrow_for(highest: u32) -> bool {
+    highest < Narrow::MAX
 }
 
 impl Algorithm<Inet> for Direct4 {
@@ -55,7 +43,7 @@ impl Algorithm<Inet> for Direct4 {
     /// a smaller cache `bitruns4`, which takes a fourth, comes first. Smaller tables only touch the
     /// cells that they need.
     fn preference(&self, facts: &TableFacts) -> u8 {
-        let is_narrow = Self::is_narrow_for(facts.nexthops);
+        let is_narrow = is_narrow_for(facts.nexthops);
         let cell_bytes = if is_narrow { Narrow::BYTES } else { Wide::BYTES };
         let fits = facts.last_cache_bytes == 0 || facts.last_cache_bytes >= CELLS * cell_bytes;
         match facts.prefixes {
@@ -64,6 +52,21 @@ impl Algorithm<Inet> for Direct4 {
             _ if fits => 255,
             _ => 240,
         }
+    }
+
+    fn nexthop_bits(&self, highest: u32) -> u32 {
+        if is_narrow_for(highest) { 8 } else { 16 }
+    }
+
+    fn build_wide(
+        &self,
+        dump: &Dump<Inet>,
+    ) -> Option<Result<Box<dyn Module<Inet>>, AlgorithmError>> {
+        let build = || {
+            let spans = spans::of_dump(dump)?;
+            Builder::<Wide>::build(bitruns4::Builder::<Wide>::of_spans(&spans)?, &spans, 0)
+        };
+        is_narrow_for(dump.highest_nexthop()).then(build)
     }
 
     fn build(&self, dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {

@@ -53,6 +53,10 @@ impl Algorithm<Inet6> for Direct6 {
         }
     }
 
+    fn nexthop_bits(&self, highest: u32) -> u32 {
+        if highest <= MAX_NEXTHOP { 16 } else { 31 }
+    }
+
     fn build(&self, dump: &Dump<Inet6>) -> Result<Box<dyn Module<Inet6>>, AlgorithmError> {
         let spans: Vec<Span<u128, u32>> = spans::of_dump(dump)?;
         let is_wide = dump.highest_nexthop() > MAX_NEXTHOP;

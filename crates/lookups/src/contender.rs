@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Keys;
-use crate::family::{Address, Family};
-use crate::lookup::Lookup;
-use crate::nexthop::NexthopId;
+use crate::Keys;
+use fwdlab_fib::{Address, Family, Lookup, NexthopId};
 
 /// Who wrote a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

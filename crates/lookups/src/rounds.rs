@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Instant;
 
-use super::{Contender, Keys};
-use crate::family::Family;
+use crate::{Contender, Keys};
+use fwdlab_fib::Family;
 
 /// How lookups are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub struct Run {
 }
 
 /// Runs of every contender in every round: `rates[contender][round]`.
-pub(super) type Rates = Vec<Vec<Run>>;
+pub(crate) type Rates = Vec<Vec<Run>>;
 
 /// Runs all contenders in turn, in `effort.rounds` rounds in which the core had one beat, or in twice
 /// as many if there are not so many calm ones. The order is rotated from round to round. Before the
@@ -69,7 +69,7 @@ pub(super) type Rates = Vec<Vec<Run>>;
 ///
 /// # Errors
 /// The names of two contenders that disagree on the sum of all answers: one of them is wrong.
-pub(super) fn run<F: Family>(
+pub(crate) fn run<F: Family>(
     contenders: &mut [Box<dyn Contender<F>>],
     keys: &Keys<F>,
     mode: Mode,

@@ -1,11 +1,13 @@
 //! Measuring lookup algorithms: streams of addresses, interleaved rounds, and what changes cost.
 //!
-//! It takes time from the system clock, unlike the rest of the crate, and starts threads for
-//! [`Benched::updates`]. Others join a comparison as [`Contender`]s: `cargo xtask bench fib` adds the peers,
-//! `fwdlab fib bench` measures this crate's algorithms on a user's table.
+//! It takes time from the system clock, and starts threads for [`Benched::updates`]. Others join a comparison as [`Contender`]s: `cargo xtask bench fib` adds the peers,
+//! `fwdlab fib bench` measures this project's algorithms on a user's table.
 //!
 //! In each round every contender runs once, so that what changes on the machine meanwhile hits all
 //! of them; ratios are taken within a round.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 mod compare;
 mod contender;

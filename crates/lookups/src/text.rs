@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Figure, Ratio, Stream, UpdateFigure};
+use crate::{Figure, Ratio, Stream, UpdateFigure};
 
 impl Figure {
     /// One line of JSON.

@@ -5,14 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{BenchFamily, Stream};
-use crate::algo::Dump;
-use crate::error::FibError;
-use crate::family::Address;
-use crate::fib::{Choice, Fib, Reader, Update};
-use crate::nexthop::{Nexthop, NexthopId};
-use crate::prefix::Prefix;
-use crate::random::Random;
+use crate::{BenchFamily, Stream};
+use fwdlab_fib::algo::Dump;
+use fwdlab_fib::{
+    Address, Choice, Fib, FibError, Nexthop, NexthopId, Prefix, Random, Reader, Update,
+};
 
 /// Keys of the reader that runs meanwhile.
 const READER_KEYS: usize = 1 << 18;
@@ -84,7 +81,7 @@ pub struct UpdateFigure {
 ///
 /// # Errors
 /// When the algorithm cannot serve the table.
-pub(super) fn updates<F: BenchFamily>(
+pub(crate) fn updates<F: BenchFamily>(
     table: &str,
     dump: &Dump<F>,
     algorithm: Option<&str>,
@@ -252,7 +249,7 @@ impl<F: BenchFamily> Changer<F> {
             let calm = self.phase(watch, 0)?;
             shares.push(self.phase(watch, CALM_RATE)? / calm);
         }
-        Ok(super::median(&shares))
+        Ok(crate::median(&shares))
     }
 
     /// The reader's lookups a second during a phase with so many changes a second.

@@ -3,15 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::compare::{self, BenchPlan, Figure, Recipe};
-use super::keys::BenchFamily;
-use super::updates::{self, UpdateFigure, UpdatePlan};
-use crate::algo::Dump;
-use crate::error::FibError;
-use crate::family::{Inet, Inet6};
-use crate::fib::Fib;
-use crate::nexthop::Nexthop;
-use crate::prefix::Prefix;
+use crate::compare::{self, BenchPlan, Figure, Recipe};
+use crate::keys::BenchFamily;
+use crate::updates::{self, UpdateFigure, UpdatePlan};
+use fwdlab_fib::algo::Dump;
+use fwdlab_fib::{Fib, FibError, Inet, Inet6, Nexthop, Prefix};
 
 /// A family with its measurements.
 pub trait Benched: BenchFamily {

@@ -10,8 +10,8 @@
 //! of them for a counter.
 //!
 //! ```text
-//! cargo bench -p fwdlab-fib --bench lookups
-//! cargo bench -p fwdlab-fib --bench lookups -- nexthops
+//! cargo bench -p fwdlab-lookups --bench lookups
+//! cargo bench -p fwdlab-lookups --bench lookups -- nexthops
 //! valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*measured*' \
 //!     target/release/deps/lookups-<hash> direct4 batch
 //! ```
@@ -20,11 +20,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use fwdlab_fib::bench::{BenchFamily, Stream, spread_nexthop};
 use fwdlab_fib::synth::{FULL_INET, FULL_INET6, Synth};
 use fwdlab_fib::{
     Address, Choice, Family, Fib, Inet, Inet6, Nexthop, NexthopId, Prefix, Random, Reader,
 };
+use fwdlab_lookups::{BenchFamily, Stream, spread_nexthop};
 
 /// Lookups of one run.
 const LOOKUPS: usize = 1 << 16;

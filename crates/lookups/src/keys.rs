@@ -1,13 +1,7 @@
 //! The addresses to look up: four streams, each from a fixed seed.
 
-use std::sync::Arc;
-
-use crate::algo::{Algorithm as _, BitRuns4, Direct4, Direct6, Dump, TableFacts};
-use crate::family::{Address, Family, Inet, Inet6};
-use crate::lookup::Lookup;
-use crate::prefix::Prefix;
-use crate::random::Random;
-use crate::registry::Listed;
+use fwdlab_fib::algo::Dump;
+use fwdlab_fib::{Address, Family, Inet, Inet6, Prefix, Random};
 
 /// Addresses in the forms that contenders want.
 pub struct Keys<F: Family> {
@@ -121,67 +115,20 @@ pub fn spread_nexthop<F: Family>(prefix: Prefix<F>, nexthops: u64) -> u32 {
     1 + Random::new(seed).below(nexthops) as u32
 }
 
-/// A further form of an algorithm that a comparison includes: its name, bits of its nexthops, and
-/// the built table.
-pub(super) type Form<F> = (String, u32, Arc<dyn Lookup<F>>);
-
 /// A family that can be measured.
 pub trait BenchFamily: Family {
     /// A random address of the unicast space in use.
     fn anywhere(random: &mut Random) -> Self::Addr;
-
-    /// How wide the nexthop numbers are that an algorithm stores for such a table.
-    fn nexthop_bits(algorithm: Listed<Self>, facts: &TableFacts) -> u32 {
-        let _ = facts;
-        32 - algorithm.limits().nexthops.leading_zeros()
-    }
-
-    /// The form that `algorithm` would take for a table with more nexthops, where that is another.
-    #[doc(hidden)]
-    fn wide_form(algorithm: Listed<Self>, dump: &Dump<Self>) -> Option<Arc<dyn Lookup<Self>>> {
-        let _ = (algorithm, dump);
-        None
-    }
 }
 
 impl BenchFamily for Inet {
     fn anywhere(random: &mut Random) -> u32 {
         random.addr::<Self>()
     }
-
-    fn nexthop_bits(algorithm: Listed<Self>, facts: &TableFacts) -> u32 {
-        let is_narrow = match algorithm.name() {
-            name if name == Direct4.name() => Direct4::is_narrow_for(facts.nexthops),
-            name if name == BitRuns4.name() => BitRuns4::is_narrow_for(facts.nexthops),
-            _ => false,
-        };
-        if is_narrow { 8 } else { 32 - algorithm.limits().nexthops.leading_zeros() }
-    }
-
-    fn wide_form(algorithm: Listed<Self>, dump: &Dump<Self>) -> Option<Arc<dyn Lookup<Self>>> {
-        let highest = dump.highest_nexthop();
-        let module = match algorithm.name() {
-            name if name == Direct4.name() && Direct4::is_narrow_for(highest) => {
-                Direct4::build_wide(dump)
-            }
-            name if name == BitRuns4.name() && BitRuns4::is_narrow_for(highest) => {
-                BitRuns4::build_wide(dump)
-            }
-            _ => return None,
-        };
-        Some(module.ok()?.lookup())
-    }
 }
 
 impl BenchFamily for Inet6 {
     fn anywhere(random: &mut Random) -> u128 {
         (1 << 125) | (random.addr::<Self>() >> 3)
-    }
-
-    fn nexthop_bits(algorithm: Listed<Self>, facts: &TableFacts) -> u32 {
-        match algorithm.name() == Direct6.name() && facts.nexthops <= u32::from(u16::MAX) {
-            true => 16,
-            false => 32 - algorithm.limits().nexthops.leading_zeros(),
-        }
     }
 }

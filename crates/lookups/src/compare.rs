@@ -1,14 +1,12 @@
 //! Builds the contenders of a table and measures every stream and mode.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use super::keys::Form;
-use super::rounds::{self, Rates, Ratio};
-use super::{BenchFamily, Contender, Effort, Mode, Origin, Ours, Stream};
-use crate::algo::{Dump, TableFacts};
-use crate::caches::CacheSizes;
-use crate::error::FibError;
-use crate::registry::{Listed, Registry};
+use crate::rounds::{self, Rates, Ratio};
+use crate::{BenchFamily, Contender, Effort, Mode, Origin, Ours, Stream};
+use fwdlab_fib::algo::{Dump, TableFacts};
+use fwdlab_fib::{CacheSizes, FibError, Listed, Lookup, Registry};
 
 /// One figure of a comparison.
 #[derive(Debug, Clone)]
@@ -68,7 +66,7 @@ struct Entry {
 ///
 /// # Errors
 /// [`FibError::Disagree`] when contenders disagree on an answer.
-pub(super) fn table<F: BenchFamily>(
+pub(crate) fn table<F: BenchFamily>(
     name: &str,
     dump: &Dump<F>,
     peers: Vec<Recipe<F>>,
@@ -120,7 +118,7 @@ fn build_all<F: BenchFamily>(
     };
     let facts = facts(dump);
     let registry = Registry::<F>::standard();
-    let auto = registry.all().rev().max_by_key(|algorithm| algorithm.preference(&facts));
+    let auto = registry.iter().rev().max_by_key(|algorithm| algorithm.preference(&facts));
     let auto = auto.map(|algorithm| algorithm.name());
     for algorithm in registry.iter() {
         // What is never chosen looks at every route: minutes for a large table.
@@ -142,6 +140,9 @@ fn build_all<F: BenchFamily>(
     (contenders, entries)
 }
 
+/// A form of an algorithm: its name, bits of its nexthops, and the built table.
+type Form<F> = (String, u32, Arc<dyn Lookup<F>>);
+
 /// The forms of an algorithm, and the time to build each.
 fn forms<F: BenchFamily>(
     algorithm: Listed<F>,
@@ -149,12 +150,12 @@ fn forms<F: BenchFamily>(
     facts: &TableFacts,
 ) -> Vec<(Form<F>, f64)> {
     let name = algorithm.name();
-    let bits = F::nexthop_bits(algorithm, facts);
-    let wide_bits = 32 - algorithm.limits().nexthops.leading_zeros();
+    let bits = algorithm.nexthop_bits(facts.nexthops);
+    let wide_bits = algorithm.nexthop_bits(algorithm.limits().nexthops);
     let mut forms = Vec::new();
     let mut label = name.to_string();
     let start = Instant::now();
-    if let Some(wide) = F::wide_form(algorithm, dump) {
+    if let Some(Ok(wide)) = algorithm.build_wide(dump) {
         let form = (format!("{name}, {wide_bits}-bit cells"), wide_bits, wide);
         forms.push((form, start.elapsed().as_secs_f64()));
         label = format!("{name}, {bits}-bit cells");
