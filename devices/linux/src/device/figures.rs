@@ -208,7 +208,8 @@ pub(super) fn measured(
             measured.busy = Some(Busy { ns, frames });
             whole(&mut measured);
             measured.warnings.push(
-                "device cost: time in soft interrupts of all processors, in steps of 10 ms"
+                "device cost: time in soft interrupts of all processors, as the kernel samples it when its clock \
+                 ticks: in a short trial it scatters widely"
                     .to_owned(),
             );
         }
