@@ -207,11 +207,8 @@ pub(super) fn measured(
         Cost::Softirq { ns, frames } => {
             measured.busy = Some(Busy { ns, frames });
             whole(&mut measured);
-            measured.warnings.push(
-                "device cost: time in soft interrupts of all processors, as the kernel samples it when its clock \
-                 ticks: in a short trial it scatters widely"
-                    .to_owned(),
-            );
+            let what = "device cost: time in soft interrupts of all processors, sampled at ticks of the kernel's clock";
+            measured.warnings.push(what.to_owned());
         }
     }
     if settings.threaded && measured.busy.is_none() {

@@ -279,12 +279,9 @@ fn slices(
             slice.ns += rest.ns;
             slice.idle_ns += rest.idle_ns;
         }
-        let ran_ns = slice.ns;
-        if is_alone {
-            // A device that is limited by time goes on while the sockets are asked for their counts.
-            let now = Instant::now();
-            slice.ns = (now - std::mem::replace(&mut ended, now)).as_nanos() as u64;
-        }
+        // A device that is limited by time goes on while the sockets are asked for their counts.
+        let (ran_ns, then) = (slice.ns, std::mem::replace(&mut ended, Instant::now()));
+        slice.ns = if is_alone { (ended - then).as_nanos() as u64 } else { ran_ns };
         slice.bytes = way.read.iter().sum::<u64>() - read;
         let softirq = softirqs.and_then(Softirqs::ns).zip(others).map(|(now, then)| now - then);
         slice.had_ns = share.so_far().zip(softirq).map(|(share, softirq)| {

@@ -23,8 +23,6 @@ pub(crate) const MOST: u64 = 1 << 16;
 const PATIENCE: Duration = Duration::from_millis(10);
 /// The same where the kernel says that a backlog had no room.
 const SHORT_PATIENCE: Duration = Duration::from_millis(2);
-/// Before one is sent again that was disturbed.
-const REST_AGAIN: Duration = Duration::from_millis(2);
 /// Times that a burst is sent until no signal cut it short and nobody else had the processors.
 const ATTEMPTS: usize = 8;
 
@@ -45,7 +43,6 @@ impl Offering<'_, '_> {
                 return Err(LinuxError::Stopped);
             }
             let (own, took) = burst(&tester, workers, frames)?;
-            // What the device does at its leisure is done then.
             std::thread::sleep(rest);
             kept.add(took);
             Ok(BurstOutcome { ns: ns_of(frames), ..own })
@@ -114,7 +111,7 @@ fn burst(
             let kept = Kept { passed_ns, waited_ns: (1.0 - share) * passed_ns };
             return Ok((BurstOutcome { frames, taken: sent, received, ns: 0 }, kept));
         }
-        std::thread::sleep(REST_AGAIN);
+        std::thread::sleep(SHORT_PATIENCE);
     }
     let what = format!("signals cut a burst of {frames} frames short again and again");
     Err(LinuxError::Thread { what })
