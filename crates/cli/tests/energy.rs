@@ -95,6 +95,53 @@ fn a_campaign_counts_the_joules_of_each_package_once() {
     assert!(environment.contains("2 processor packages, of "), "{environment}");
 }
 
+/// On the running kernel a trial of 100 ms has as much again in which its sender stops and last frames are waited for:
+/// it had 1.1 to 2.7 times the joules of what was counted.
+#[test]
+fn joules_on_the_running_kernel_are_those_of_the_counted_time() {
+    let test = "joules_on_the_running_kernel";
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        eprintln!("SKIPPED {test}: needs two cores");
+        return;
+    }
+    let short = EXPERIMENT
+        .replace("\"builtin\"", "\"linux\"")
+        .replace("\"net.route.algo.inet.algo\"", "\"net.ipv4.ip_default_ttl\"")
+        .replace("\"radix4\"", "\"64\"")
+        .replace("\"auto\"", "\"65\"")
+        .replace("300ms", "100ms")
+        .replace("\"50ms\"", "\"10ms\"");
+    let lab = Lab::new(&short);
+    let root = lab.path("powercap");
+    make(&root);
+    let stop = AtomicBool::new(false);
+    let output = std::thread::scope(|scope| {
+        let counters = scope.spawn(|| advance(&root, &stop));
+        let mut run = lab.command(&["run", "short.toml", "--output", "out", "--blocks", "3"]);
+        let output = run.env("FWDLAB_POWERCAP", &root).output().unwrap();
+        stop.store(true, Ordering::Relaxed);
+        counters.join().unwrap();
+        output
+    });
+    let Ok(results) = Results::read(&lab.path("out")) else {
+        eprintln!("SKIPPED {test}: {}", text(&output.stderr));
+        return;
+    };
+    // 30 W, whatever a trial took in all.
+    let ratio = |trial: &fwdlab_results::Trial| {
+        let counted_ms: f64 = trial.measured.intervals.iter().map(|own| own.ms).sum();
+        Some(trial.measured.joules? / (30e-3 * counted_ms))
+    };
+    let mut ratios: Vec<f64> = results.trials.iter().filter_map(ratio).collect();
+    if ratios.is_empty() {
+        eprintln!("SKIPPED {test}: no trial was made: {}", text(&output.stderr));
+        return;
+    }
+    ratios.sort_by(f64::total_cmp);
+    let middle = ratios[ratios.len() / 2];
+    assert!((0.7..1.3).contains(&middle), "{ratios:?}");
+}
+
 #[test]
 fn doctor_says_what_counters_there_are_and_what_helps_where_a_user_may_not_read_them() {
     let lab = Lab::new(EXPERIMENT);

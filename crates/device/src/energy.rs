@@ -19,9 +19,9 @@ const POWERCAP: &str = "/sys/class/powercap";
 const MOST_BYTES: u64 = 1 << 16;
 /// More counters than any machine has.
 const MOST_ENTRIES: usize = 1024;
-/// A counter of 64 kJ, the smallest there are, takes two minutes at 500 W: it is read often enough that
-/// it cannot start again unseen.
-const READ_EVERY: Duration = Duration::from_secs(10);
+/// Between two readings at the ends of intervals: whoever reads is often the one who sends. A counter of 64 kJ,
+/// the smallest there are, takes two minutes at 500 W, longer than any interval: it cannot start again unseen.
+const READ_EVERY: Duration = Duration::from_millis(20);
 
 /// The place of the counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +91,8 @@ impl Powercap {
     pub fn meter(&self) -> Option<Meter> {
         let packages = self.packages().ok()?;
         let begun = packages.clone();
-        Some(Meter { begun, packages, used_uj: Some(0), read_at: Instant::now() })
+        let (read_at, counted) = (Instant::now(), Duration::ZERO);
+        Some(Meter { begun, packages, used_uj: Some(0), read_at, marks: None, counted })
     }
 
     /// How many packages there are.
@@ -102,19 +103,25 @@ impl Powercap {
         self.packages().map(|packages| packages.len())
     }
 
-    /// What the record says of the counters, with what helps where they cannot be read; nothing where there are none.
+    /// What the record says of the counters, with what helps where they cannot be read; nothing where the system
+    /// has none.
     pub fn fact(&self) -> Option<(&'static str, String)> {
+        let elsewhere = self.elsewhere();
         let said = match self.count() {
-            Err(NoEnergy::Absent) => return None,
+            Err(NoEnergy::Absent) if elsewhere.is_empty() => return None,
             Err(why) => format!("{why}: no joules are given; {}", why.remedy()),
             Ok(1) => "1 processor package".to_owned(),
             Ok(count) => format!("{count} processor packages"),
         };
-        let place = match self.dir == Path::new(POWERCAP) {
+        Some(("energy counters", said + &elsewhere))
+    }
+
+    /// Where they are looked for, if not where the system has them.
+    pub fn elsewhere(&self) -> String {
+        match self.dir == Path::new(POWERCAP) {
             true => String::new(),
             false => format!(", of {} instead of {POWERCAP}", self.dir.display()),
-        };
-        Some(("energy counters", said + &place))
+        }
     }
 
     fn packages(&self) -> Result<Vec<Package>, NoEnergy> {
@@ -183,24 +190,50 @@ pub struct Meter {
     /// `None` once a counter could not be followed.
     used_uj: Option<u64>,
     read_at: Instant,
+    /// Readings at the ends of intervals, the first and the last.
+    marks: Option<[Mark; 2]>,
+    /// How long all intervals were.
+    counted: Duration,
+}
+
+/// What had been used when an interval ended.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    at: Instant,
+    used_uj: Option<u64>,
 }
 
 impl Meter {
-    /// To be called now and then, at least every minute: a counter that starts again twice in between
-    /// would go unseen. Reads only some seconds after the last time.
-    pub fn follow(&mut self) {
-        if self.read_at.elapsed() >= READ_EVERY {
+    /// To be called at the end of each interval in which frames are counted, with its length.
+    pub fn mark(&mut self, interval: Duration) {
+        self.counted = self.counted.saturating_add(interval);
+        if self.marks.is_none() || self.read_at.elapsed() >= READ_EVERY {
             self.read();
+            self.note(self.read_at);
         }
     }
 
-    /// Joules used since the beginning; `None` when a counter could not be read any more, ran
-    /// backwards without a known end, or stood still: no package uses nothing.
+    /// What was used until `at` counts as used when an interval ended.
+    fn note(&mut self, at: Instant) {
+        let now = Mark { at, used_uj: self.used_uj };
+        self.marks = Some([self.marks.map_or(now, |[first, _]| first), now]);
+    }
+
+    /// Joules used in the intervals, by what was used from the end of the first to that of the last; without
+    /// two of them, since the beginning. What sets a trial up and waits for its last frames is not in it. `None`
+    /// when a counter could not be read any more, ran backwards without a known end, or stood still: no package
+    /// uses nothing.
     pub fn joules(mut self) -> Option<f64> {
         self.read();
         let mut pairs = self.packages.iter().zip(&self.begun);
         let stands = pairs.any(|(now, begun)| now.energy_uj == begun.energy_uj);
-        self.used_uj.filter(|_| !stands).map(|used| used as f64 / 1e6)
+        let whole_uj = self.used_uj.filter(|_| !stands)? as f64;
+        let Some([first, last]) = self.marks.filter(|[first, last]| last.at > first.at) else {
+            return Some(whole_uj / 1e6);
+        };
+        let between_uj = last.used_uj?.checked_sub(first.used_uj?)?;
+        let watts = between_uj as f64 / 1e6 / (last.at - first.at).as_secs_f64();
+        Some(watts * self.counted.as_secs_f64()).filter(|joules| *joules > 0.0)
     }
 
     fn read(&mut self) {
@@ -264,6 +297,39 @@ mod tests {
         assert!((joules - truth).abs() < 1e-6, "{joules}");
     }
 
+    /// Setting up takes 5 J and the wait for the last frames 90 J; in between 30 W for five intervals of 100 ms.
+    #[test]
+    fn joules_are_those_of_the_intervals_and_not_of_what_comes_before_and_after() {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = scratch.path();
+        zone(dir, "intel-rapl:0", "package-0", "1000");
+        let mut meter = Powercap::at(dir).meter().unwrap();
+        let begun = Instant::now();
+        for at in 1..=5_u32 {
+            let uj = 1000 + 5_000_000 + 3_000_000 * u64::from(at);
+            put(dir, "intel-rapl:0", "energy_uj", &format!("{uj}\n"));
+            meter.counted += Duration::from_millis(100);
+            meter.read();
+            meter.note(begun + at * Duration::from_millis(100));
+        }
+        put(dir, "intel-rapl:0", "energy_uj", "110001000\n");
+        let joules = meter.joules().unwrap();
+        assert!((joules - 15.0).abs() < 1e-9, "{joules}");
+    }
+
+    #[test]
+    fn the_first_interval_is_marked_and_the_length_of_each_counts() {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = scratch.path();
+        zone(dir, "intel-rapl:0", "package-0", "1000");
+        let mut meter = Powercap::at(dir).meter().unwrap();
+        put(dir, "intel-rapl:0", "energy_uj", "2000\n");
+        meter.mark(Duration::from_millis(10));
+        meter.mark(Duration::from_millis(10));
+        assert_eq!(meter.counted, Duration::from_millis(20));
+        assert_eq!(meter.marks.unwrap()[0].used_uj, Some(1000));
+    }
+
     #[test]
     fn what_the_machine_does_not_tell_is_absent_and_says_why() {
         let scratch = tempfile::tempdir().unwrap();
@@ -296,9 +362,15 @@ mod tests {
     fn the_record_says_what_was_read_from_where_or_why_nothing_was() {
         let scratch = tempfile::tempdir().unwrap();
         let dir = scratch.path();
-        assert_eq!(Powercap::at(dir).fact(), None);
         zone(dir, "intel-rapl:0", "package-0", "1000");
-        let fact = || Powercap::at(dir).fact().unwrap().1;
+        let fact = |dir: &Path| Powercap::at(dir).fact().unwrap().1;
+        // A directory that somebody wrote wrong is named.
+        let none = fact(&dir.join("none"));
+        assert!(
+            none.starts_with("no energy counters") && none.contains("/none instead of"),
+            "{none}"
+        );
+        let fact = || fact(dir);
         let from = format!(", of {} instead of {POWERCAP}", dir.display());
         assert_eq!(fact(), format!("1 processor package{from}"));
         zone(dir, "intel-rapl:1", "package-1", "1000");

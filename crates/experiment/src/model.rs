@@ -232,7 +232,7 @@ impl Traffic {
     }
 
     /// Number of flows to the destinations.
-    pub(crate) fn flows_ahead(&self) -> u64 {
+    pub fn flows_ahead(&self) -> u64 {
         if let Some(capture) = &self.capture {
             return capture.recording.as_ref().map_or(0, |recording| recording.flows().into());
         }

@@ -444,13 +444,16 @@ fn losses(cells: &[&Cell<'_>]) -> String {
     let mut out = String::new();
     for ((cell, own), share) in cells.iter().zip(&all).zip(shares(&counts, MOST_LOSSES)) {
         for (trial, loss) in &own[..share] {
+            let lasted = match loss.ns {
+                0 => "at once".to_owned(),
+                ns => format!("over {}", units::figure(ns as f64 / 1e9, "s")),
+            };
             let _ = writeln!(
                 out,
-                "{}: {} frames at {}, over {}",
+                "{}: {} frames at {}, {lasted}",
                 trial.id,
                 loss.frames,
                 units::figure(loss.at_ns as f64 / 1e9, "s"),
-                units::figure(loss.ns as f64 / 1e9, "s"),
             );
         }
         if own.len() > share {

@@ -20,7 +20,7 @@ mod soak;
 /// throughput alone).
 pub const LATENCY_SHARES: [f64; 3] = [0.1, 0.5, 0.9];
 
-pub use bursts::{BURST_SEARCHES, Most, bursts};
+pub use bursts::{BURST_SEARCHES, Bursts, Most, bursts};
 pub use counts::{CountsAt, offered};
 pub use curve::curve;
 pub use offer::{Offered, Offers, Order, Unfound};

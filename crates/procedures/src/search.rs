@@ -130,7 +130,10 @@ pub(crate) fn received_pps(most: &Offered) -> Result<f64, Unfound> {
              processor meanwhile, or takes longer for its first frames than the load lasted; leave the machine \
              alone, or make duration longer"
         }
-        0 => "no frame came back: check the routes",
+        0 => {
+            "no frame came back of all that the tester can send: check the routes, and whether rules let nothing \
+              through above some rate"
+        }
         frames => return Ok(frames as f64 * 1e9 / most.duration_ns.max(1) as f64),
     };
     Err(unfound(what.to_owned()))
@@ -242,6 +245,7 @@ mod tests {
         let mut bench = Ideal { bears_pps: 0.0, sends_pps: 1e6 };
         let asked = Asked { measure: Measure::Ndr, loss_ratio: 0.0, seconds: 0.5 };
         let error = search(&mut bench, asked).unwrap_err();
-        assert_eq!(error.to_string(), "no frame came back: check the routes");
+        let said = error.to_string();
+        assert!(said.contains("check the routes, and whether rules let nothing through"), "{said}");
     }
 }

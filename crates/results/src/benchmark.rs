@@ -80,10 +80,20 @@ impl Benchmark {
                  burst is at least that",
                 own.most
             )),
+            Self::BackToBack(own) if !own.is_rested => Some(format!(
+                "bursts become longer still when the device rests for longer than {:.0} ms between them: its longest \
+                 burst is at least the one found",
+                own.rest_ms.unwrap_or_default()
+            )),
             Self::Recovery(own) if !own.has_ended() => Some(format!(
                 "loss had not ended {:.0} ms after the overload, when nobody looked any longer: the time of the \
                  recovery is at least that; make duration longer, or relief less",
                 own.overload_ms
+            )),
+            Self::Recovery(own) if own.is_without_loss() => Some(format!(
+                "the overload of {:.0} frames/s lost no frame: it was none that the device could not bear, or its \
+                 buffer held it, and the time of the recovery says nothing; make duration longer, or overload more",
+                own.overload_pps
             )),
             Self::Soak(own) if 2.0 * own.lossy_s() > own.seconds => Some(format!(
                 "frames were lost during {:.0} % of the soak: this load is none that the device bears for long",
@@ -142,6 +152,16 @@ pub struct BackToBack {
     pub most: u64,
     /// What the device forwards of all that the tester can send, in frames/s.
     pub mrr_pps: f64,
+    /// How long the device rested between two bursts, in ms, where it was found out how long it has to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest_ms: Option<f64>,
+    /// Whether a longer rest would not have made them longer.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub is_rested: bool,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// A burst of frames with no gap between them.
@@ -208,6 +228,11 @@ impl Recovery {
 
     /// Loss has ended when none follows for so long, in ns: what comes later is another loss.
     pub const QUIET_NS: u64 = 20_000_000;
+
+    /// Whether no frame was lost at all: there was nothing to recover from.
+    pub fn is_without_loss(&self) -> bool {
+        self.lost_in_overload == 0 && self.lost_afterwards == 0 && self.ended_ns == 0
+    }
 
     /// Whether there was a time without loss before the end of what was looked at, which lasts as long as the
     /// overload did.
@@ -293,11 +318,15 @@ mod tests {
         assert_eq!(Benchmark::LossCurve(LossCurve::default()).figure(), None);
     }
 
+    fn bursts(found: Vec<Burst>, most: u64) -> BackToBack {
+        BackToBack { found, most, mrr_pps: 1e6, rest_ms: None, is_rested: true }
+    }
+
     #[test]
     fn a_buffer_is_the_burst_without_what_left_meanwhile() {
         // 1200 frames in 1.2 ms at 1 M frames/s, of which 240 left at 0.2 M frames/s.
         let burst = Burst { frames: 1200, ns: 1_200_000 };
-        let own = BackToBack { found: vec![burst; 3], most: 4096, mrr_pps: 200_000.0 };
+        let own = BackToBack { mrr_pps: 200_000.0, ..bursts(vec![burst; 3], 4096) };
         assert_eq!((own.frames(), own.unbounded()), (Some(1200.0), 0));
         assert!((own.buffer_frames().unwrap() - 960.0).abs() < 1e-6);
         assert!((own.buffer_s().unwrap() - 960.0 / 200_000.0).abs() < 1e-9);
@@ -337,7 +366,7 @@ mod tests {
         let burst = |frames| Burst { frames, ns: 1_000 };
         let mut found = vec![burst(0); 48];
         found.extend([burst(600); 2]);
-        let own = BackToBack { found, most: 4096, mrr_pps: 1e5 };
+        let own = bursts(found, 4096);
         assert_eq!(own.frames(), Some(1.0));
         assert_eq!(BackToBack::default().frames(), None);
     }
@@ -357,17 +386,30 @@ mod tests {
     #[test]
     fn a_figure_at_the_end_of_what_was_looked_at_says_so() {
         let burst = |frames| Burst { frames, ns: 1_000 };
-        let bursts = |frames| BackToBack { found: vec![burst(frames); 50], most: 64, mrr_pps: 1e6 };
+        let own = |frames| bursts(vec![burst(frames); 50], 64);
         assert!(
-            Benchmark::BackToBack(bursts(64)).warning().unwrap().contains("64 frames are the most")
+            Benchmark::BackToBack(own(64)).warning().unwrap().contains("64 frames are the most")
         );
-        assert_eq!(Benchmark::BackToBack(bursts(63)).warning(), None);
+        assert_eq!(Benchmark::BackToBack(own(63)).warning(), None);
+        let tired = BackToBack { rest_ms: Some(200.0), is_rested: false, ..own(63) };
+        let said = Benchmark::BackToBack(tired).warning().unwrap();
+        assert!(said.contains("longer than 200 ms between them"), "{said}");
         let recovery = |ended_ns| {
-            Benchmark::Recovery(Recovery { ended_ns, overload_ms: 100.0, ..Recovery::default() })
+            let lost_in_overload = 9;
+            let own = Recovery { ended_ns, overload_ms: 100.0, ..Recovery::default() };
+            Benchmark::Recovery(Recovery { lost_in_overload, ..own })
         };
         let said = recovery(95_000_000).warning().unwrap();
         assert!(said.contains("had not ended 100 ms after"), "{said}");
         assert_eq!((recovery(80_000_000).warning(), recovery(0).warning()), (None, None));
+    }
+
+    /// The search had found too little, and its 110 % overloaded nothing: 10 us were the best figure of all.
+    #[test]
+    fn an_overload_that_lost_nothing_is_no_recovery_and_says_so() {
+        let own = Recovery { overload_pps: 66_156.2, overload_ms: 300.0, ..Recovery::default() };
+        let said = Benchmark::Recovery(own).warning().unwrap();
+        assert!(said.starts_with("the overload of 66156 frames/s lost no frame"), "{said}");
     }
 
     #[test]

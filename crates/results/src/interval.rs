@@ -1,5 +1,7 @@
 //! Counts of one interval of a trial.
 
+use std::time::Duration;
+
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -31,6 +33,11 @@ impl Interval {
     /// others remain. The rates of slow and fast time differ by up to a third, so that what stays in
     /// is off by 1 % at most.
     pub const MOST_SLOW: f64 = 0.04;
+
+    /// Measured length.
+    pub fn length(&self) -> Duration {
+        Duration::try_from_secs_f64(self.ms / 1e3).unwrap_or_default()
+    }
 
     /// Whether the device's processor was slow for too long.
     pub fn is_slow(&self) -> bool {

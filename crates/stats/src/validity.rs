@@ -297,7 +297,8 @@ impl Finding {
                 "compare the device cost per frame, or use a faster tester"
             }
             Self::FlowsDiffer { .. } => {
-                "check the address and port ranges of the tester against the plan, and which of them the device drops"
+                "check the address and port ranges of the tester against the plan, which of them the device drops, and \
+                 whether a trial sends each flow at all (load by duration)"
             }
             Self::AnnouncedFlowsDiffer { .. } => {
                 "count distinct flows at the receiver, and correct the report or the command"

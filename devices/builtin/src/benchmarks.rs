@@ -91,6 +91,7 @@ impl Rings {
         if watch.is_stopped() {
             return Err(BuiltinError::Stopped);
         }
-        Ok(BackToBack { found, most, mrr_pps })
+        // Its rings are empty when all frames are back.
+        Ok(BackToBack { found, most, mrr_pps, rest_ms: None, is_rested: true })
     }
 }

@@ -176,8 +176,9 @@ impl Rings {
             // Of a load that is only tried nobody asks it.
             let mut meter = diary.and_then(|_| self.powercap.meter());
             let outcome = tester.run(watch.stop, &mut |interval| {
-                (watch.on_interval)(&intervals.read(interval));
-                meter.iter_mut().for_each(Meter::follow);
+                let seen = intervals.read(interval);
+                (watch.on_interval)(&seen);
+                meter.iter_mut().for_each(|meter| meter.mark(seen.length()));
             });
             intervals.joules = meter.and_then(Meter::joules);
             let own = Place { is_pinned, core_share: share.so_far() };

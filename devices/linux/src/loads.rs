@@ -4,7 +4,7 @@
 use fwdlab_device::Request;
 use fwdlab_experiment::Traffic;
 use fwdlab_port::affinity;
-use fwdlab_procedures::{Asked, Most, Offers, curve, mrr, recovery, search, soak};
+use fwdlab_procedures::{Asked, Bursts, Most, Offers, curve, mrr, recovery, search, soak};
 use fwdlab_results::{BackToBack, Benchmark, Measure, RateSearch};
 use fwdlab_traffic::Load;
 
@@ -82,6 +82,7 @@ pub(super) fn measure(
 fn back_to_back(bench: &mut Offering<'_, '_>, seconds: f64) -> Result<BackToBack, LinuxError> {
     let shortest_s = bench.shortest_s();
     let most = Most::of(bench, (seconds / 5.0).max(shortest_s))?;
-    let found = bench.bursts(most.sent_pps)?;
-    Ok(BackToBack { found, most: MOST_BURST, mrr_pps: most.received_pps })
+    let Bursts { found, rest, is_rested } = bench.bursts(most.sent_pps)?;
+    let rest_ms = Some(rest.as_secs_f64() * 1e3);
+    Ok(BackToBack { found, most: MOST_BURST, mrr_pps: most.received_pps, rest_ms, is_rested })
 }

@@ -128,7 +128,8 @@ pub(super) fn add(measured: &mut Measured, rounds: Rounds, traffic: &Traffic, ow
         ..SessionRound::default()
     });
     let sessions = Sessions {
-        sessions: traffic.flows(),
+        // Both ways of one are two flows.
+        sessions: traffic.flows_ahead(),
         lifetime: own.lifetime,
         room,
         rounds: rounds.collect(),
@@ -153,4 +154,33 @@ pub(super) fn add(measured: &mut Measured, rounds: Rounds, traffic: &Traffic, ow
         Measure::FullTable => Some(Benchmark::FullTable(sessions)),
         _ => None,
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fwdlab_experiment::{Anything, Experiment};
+    use std::path::Path;
+
+    /// Both ways of 500 sessions were 1000 sessions, of which each trial warned that the table had held half.
+    #[test]
+    fn both_ways_of_a_session_are_one_session() {
+        let text = "title = \"t\"\ndevice = \"anything\"\nbaseline = \"a\"\nmeasure = \"lookup\"\n\
+                    [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+                    [[traffic]]\nname = \"inet\"\nkind = \"sessions\"\nlifetime = 4\ndirection = \"both\"\n\
+                    source = \"198.18.10.1-198.18.10.20:7\"\ndestination = \"198.19.10.1-198.19.10.25:7\"\n\
+                    [routes]\nstatic = [\"198.18.0.0/16 via 198.18.0.2\", \"198.19.0.0/16 via 198.19.0.2\"]\n";
+        let experiment = Experiment::of_text(Path::new("t.toml"), text, &[&Anything]);
+        let experiment = experiment.expect("a valid experiment");
+        let traffic = &experiment.traffics[0];
+        let own = traffic.sessions.expect("they are sessions");
+        let round =
+            Round { before: 500, after: 500, sent: 1000, received: 1000, ..Round::default() };
+        let rounds = Rounds { all: vec![round; 3], room: 4096, tester_ns: None };
+        let mut measured = Measured::default();
+        add(&mut measured, rounds, traffic, own);
+        let benchmark = measured.benchmark.expect("what was counted");
+        let Benchmark::Lookup(sessions) = &benchmark else { panic!("{benchmark:?}") };
+        assert_eq!((sessions.sessions, benchmark.warning()), (500, None));
+    }
 }

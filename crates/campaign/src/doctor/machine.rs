@@ -46,7 +46,7 @@ fn energy(powercap: &Powercap) -> DoctorFinding {
         detail: match found {
             Ok(count) => format!("{count} processor packages (RAPL)"),
             Err(why) => why.to_string(),
-        },
+        } + &powercap.elsewhere(),
         enables: "joules for a million frames beside ns for each",
         remedy,
         is_needed: false,
@@ -114,7 +114,10 @@ mod tests {
     fn energy_counters_are_named_as_there_absent_or_broken() {
         let scratch = tempfile::tempdir().unwrap();
         let found = || energy(&Powercap::at(scratch.path()));
-        assert!(!found().present && found().detail.contains("no energy counters"));
+        let none = found();
+        assert!(!none.present && none.detail.contains("no energy counters"), "{none:?}");
+        // Whoever wrote a directory wrong sees which was looked into.
+        assert!(none.detail.contains(scratch.path().to_str().unwrap()), "{none:?}");
         let zone = scratch.path().join("intel-rapl:0");
         fs::create_dir(&zone).unwrap();
         fs::write(zone.join("name"), "package-0\n").unwrap();

@@ -406,6 +406,8 @@ fn observed(measure: &str, figure: f64) -> Benchmark {
             found: vec![Burst { frames: (1e3 * figure) as u64, ns: 1_000 }; 3],
             most: 8_192,
             mrr_pps: 1e6,
+            rest_ms: None,
+            is_rested: true,
         }),
         "recovery" => Benchmark::Recovery(Recovery {
             throughput_pps: 1e6,

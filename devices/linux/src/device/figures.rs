@@ -207,10 +207,8 @@ pub(super) fn measured(
         Cost::Softirq { ns, frames } => {
             measured.busy = Some(Busy { ns, frames });
             whole(&mut measured);
-            measured.warnings.push(
-                "device cost: time in soft interrupts of all processors, in steps of 10 ms"
-                    .to_owned(),
-            );
+            let what = "device cost: time in soft interrupts of all processors, sampled at ticks of the kernel's clock";
+            measured.warnings.push(what.to_owned());
         }
     }
     if settings.threaded && measured.busy.is_none() {

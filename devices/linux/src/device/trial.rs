@@ -174,7 +174,7 @@ impl Namespaces {
         let mut meter = self.powercap.meter();
         let mut on_interval = |interval: &Interval| {
             (watch.on_interval)(interval);
-            meter.iter_mut().for_each(Meter::follow);
+            meter.iter_mut().for_each(|meter| meter.mark(interval.length()));
         };
         let mut metered = Watch { on_interval: &mut on_interval, stop: watch.stop };
         let mut sent =

@@ -266,7 +266,7 @@ fn slices(
     tell: &Sender<Told>,
 ) -> io::Result<()> {
     let start = Instant::now();
-    let mut at = 0;
+    let (mut at, mut ended) = (0, start);
     while start.elapsed() < request.experiment.duration && !is_over() {
         let is_alone = ways.len() == 1;
         let way = &mut ways[at];
@@ -279,10 +279,13 @@ fn slices(
             slice.ns += rest.ns;
             slice.idle_ns += rest.idle_ns;
         }
+        // A device that is limited by time goes on while the sockets are asked for their counts.
+        let (ran_ns, then) = (slice.ns, std::mem::replace(&mut ended, Instant::now()));
+        slice.ns = if is_alone { (ended - then).as_nanos() as u64 } else { ran_ns };
         slice.bytes = way.read.iter().sum::<u64>() - read;
         let softirq = softirqs.and_then(Softirqs::ns).zip(others).map(|(now, then)| now - then);
         slice.had_ns = share.so_far().zip(softirq).map(|(share, softirq)| {
-            ((share * slice.ns as f64) as u64).saturating_add(softirq).min(slice.ns)
+            ((share * ran_ns as f64) as u64).saturating_add(softirq).min(ran_ns)
         });
         let interval = interval(&slice, &before, &way.infos()?);
         if tell.send(Told { slice, interval, beats, is_past: at == 1 }).is_err() {

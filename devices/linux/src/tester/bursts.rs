@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use fwdlab_device::turns::{Turns, Workers, least, own_share_since};
 use fwdlab_port::{PortError, affinity};
-use fwdlab_procedures::bursts;
-use fwdlab_results::{Burst, TrialEnvironment};
+use fwdlab_procedures::{Bursts, bursts};
+use fwdlab_results::TrialEnvironment;
 use fwdlab_topology::TopologyError;
 use fwdlab_traffic::BurstOutcome;
 
@@ -23,8 +23,6 @@ pub(crate) const MOST: u64 = 1 << 16;
 const PATIENCE: Duration = Duration::from_millis(10);
 /// The same where the kernel says that a backlog had no room.
 const SHORT_PATIENCE: Duration = Duration::from_millis(2);
-/// From one burst to the next: what the device does at its leisure is done then.
-const REST: Duration = Duration::from_millis(2);
 /// Times that a burst is sent until no signal cut it short and nobody else had the processors.
 const ATTEMPTS: usize = 8;
 
@@ -33,18 +31,19 @@ impl Offering<'_, '_> {
     ///
     /// # Errors
     /// The kernel cannot send them, or the campaign was stopped.
-    pub(in super::super) fn bursts(&mut self, sent_pps: f64) -> Result<Vec<Burst>, LinuxError> {
+    pub(in super::super) fn bursts(&mut self, sent_pps: f64) -> Result<Bursts, LinuxError> {
         let shared = self.shared()?;
         let tester = self.tester(&shared, None)?;
         let namespace = self.testbed.namespace(tester.role())?;
         let (core, stop, workers) = (self.core, self.watch.stop, &self.workers);
         let mut kept = Kept::default();
         let ns_of = |frames: u64| (frames as f64 * 1e9 / sent_pps.max(1.0)) as u64;
-        let mut send = |frames: u64| {
+        let mut send = |frames: u64, rest: Duration| {
             if stop.load(Ordering::Relaxed) {
                 return Err(LinuxError::Stopped);
             }
             let (own, took) = burst(&tester, workers, frames)?;
+            std::thread::sleep(rest);
             kept.add(took);
             Ok(BurstOutcome { ns: ns_of(frames), ..own })
         };
@@ -106,13 +105,13 @@ fn burst(
         let received = wait(tester, (received, sent), dropped);
         let passed = start.elapsed();
         let share = least(sender, workers.share_since(&theirs, passed)).unwrap_or(1.0);
-        std::thread::sleep(REST);
         let is_disturbed = share < TrialEnvironment::LEAST_CORE_SHARE;
         if sent == frames && (!is_disturbed || attempt == ATTEMPTS) {
             let passed_ns = passed.as_nanos() as f64;
             let kept = Kept { passed_ns, waited_ns: (1.0 - share) * passed_ns };
             return Ok((BurstOutcome { frames, taken: sent, received, ns: 0 }, kept));
         }
+        std::thread::sleep(SHORT_PATIENCE);
     }
     let what = format!("signals cut a burst of {frames} frames short again and again");
     Err(LinuxError::Thread { what })
