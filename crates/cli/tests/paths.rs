@@ -156,6 +156,13 @@ fn the_program_says_what_it_is_and_documents_itself() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let page = fs::read_to_string(lab.path("pages/fwdlab-run.1")).expect("a page");
     assert!(page.contains("retry"), "{page}");
+    // Each page that one of them names is there.
+    for (path, text) in lab::contents(&lab.path("pages")) {
+        let text = self::text(&text).replace("\\-", "-");
+        for named in text.lines().filter_map(|line| line.strip_suffix("(1)")) {
+            assert!(lab.path(&format!("pages/{named}.1")).exists(), "{named} of {}", path.display());
+        }
+    }
 }
 
 /// What is wrong on the command line comes with what to write there instead.
@@ -317,6 +324,36 @@ fn a_variant_without_a_kept_trial_is_compared_without_nonsense() {
         assert!(!text.contains("NaN") && !text.contains("nan%"), "{text}");
         assert!(!text.contains("factor"), "{text}");
         assert!(!text.contains("not pinned"), "{text}");
+    }
+}
+
+/// Axes with nothing between them.
+#[test]
+fn a_report_without_a_kept_trial_has_no_charts_and_says_why() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));
+    lab.measured(&["run", "short.toml", "-o", "out"]);
+    for failed in [&["radix", "modular"][..], &["modular"]] {
+        let dir = format!("without-{}", failed.join("-"));
+        fs::create_dir(lab.path(&dir)).expect("a directory");
+        for file in ["trials.jsonl", "experiment.toml", "environment.json"] {
+            fs::copy(lab.path(&format!("out/{file}")), lab.path(&format!("{dir}/{file}")))
+                .expect("a file");
+        }
+        failed_trials(&lab.path(&format!("{dir}/trials.jsonl")), failed);
+        let output = lab.fwdlab(&["report", &dir]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let is_one_kept = failed.len() == 1;
+        for chart in ["graph", "cost", "run-order"] {
+            let is_there = lab.path(&format!("{dir}/{chart}.svg")).exists();
+            assert_eq!(is_there, is_one_kept, "{chart} of {dir}");
+        }
+        assert!(!lab.path(&format!("{dir}/forest.svg")).exists(), "nothing is compared");
+        for page in ["README.md", "index.html"] {
+            let page = fs::read_to_string(lab.path(&format!("{dir}/{page}"))).expect("a page");
+            let is_said = page.contains("No chart is drawn: no trial was kept.");
+            assert_eq!(is_said, !is_one_kept, "{page}");
+            assert!(!page.contains("forest.svg"), "{page}");
+        }
     }
 }
 
