@@ -224,14 +224,16 @@ fn text(needs: &Needs) -> String {
     let least = if needs.is_time_measured { "about" } else { "at least" };
     let _ = writeln!(
         out,
-        "planned: {}{} of {}{}{}{}, {least} {}",
+        "planned: {}{}{} of {}{}{}{}, {least} {}{}",
         boots(needs),
+        if needs.is_until_decided { "until decided, at most " } else { "" },
         plural(needs.planned_blocks, "block"),
         plural(needs.trials_per_block, "trial"),
         truths(needs),
         each(needs),
         profiles(needs),
         duration(needs.planned_seconds()),
+        if needs.is_until_decided { " if all of them run" } else { "" },
     );
     let _ = writeln!(
         out,

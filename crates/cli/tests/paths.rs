@@ -17,12 +17,35 @@ fn init_writes_an_experiment_that_plans_and_never_overwrites() {
     let output = lab.fwdlab(&arguments);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("fwdlab run mine.toml"));
-    assert_eq!(lab.fwdlab(&["plan", "mine.toml"]).status.code(), Some(0));
+    let plan = lab.fwdlab(&["plan", "mine.toml"]);
+    assert_eq!(plan.status.code(), Some(0));
+    // "At least 110 s" of a campaign that may end after the fifth of its blocks.
+    let planned = text(&plan.stdout);
+    assert!(planned.starts_with("planned: until decided, at most 40 blocks"), "{planned}");
+    assert!(planned.contains(" s if all of them run\n"), "{planned}");
     let before = fs::read(lab.path("mine.toml")).expect("a file");
     let output = lab.fwdlab(&arguments);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("is there already"), "{}", text(&output.stderr));
     assert_eq!(fs::read(lab.path("mine.toml")).expect("a file"), before);
+}
+
+/// What was wrong with the word of both variants stood there twice, and names that Rust and TOML escape
+/// in different ways made a file that nobody could read.
+#[test]
+fn init_says_what_is_wrong_once_and_writes_names_as_they_are() {
+    let lab = Lab::new(EXPERIMENT);
+    let output = lab.fwdlab(&["init", "mine.toml", "--compare", "no.such=1,2"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert_eq!(said.matches("has no such control word").count(), 1, "{said}");
+    let marked = "e\u{301}te\u{301}/linux";
+    let kernels = format!("{marked},b\"c");
+    let output = lab.fwdlab(&["init", "mine.toml", "--device", "vm", "--compare", &kernels]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let written = fs::read_to_string(lab.path("mine.toml")).expect("a file");
+    assert!(written.contains(&format!("kernel = \"{marked}\"")), "{written}");
+    written.parse::<toml::Table>().expect("TOML");
 }
 
 /// Nothing was said for many seconds.
