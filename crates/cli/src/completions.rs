@@ -74,19 +74,17 @@ fn filled(command: Command) -> Command {
     })
 }
 
-/// What stands in no option: clap_complete's script for fish has none of it, and after `help` it offers files.
+/// What stands in no option: clap_complete's script for fish has none of it, and after `help` alone it offers
+/// files.
 fn words_of_fish(command: &Command) -> String {
     let mut out = String::new();
     let mut say = |place: &str, words: &[&str]| {
         let (place, words) = (format!("__fish_fwdlab_using_subcommand {place}"), words.join(" "));
         let _ = writeln!(out, "complete -c fwdlab -n \"{place}\" -f -a \"{words}\"");
     };
-    say("help", &names(command));
+    let names = command.get_subcommands().map(Command::get_name);
+    say("help", &names.filter(|name| *name != "help").collect::<Vec<_>>());
     for sub in command.get_subcommands() {
-        let below = names(sub);
-        if !below.is_empty() {
-            say(&format!("{}; and __fish_seen_subcommand_from help", sub.get_name()), &below);
-        }
         for values in sub.get_positionals().map(Arg::get_possible_values) {
             let words: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
             if !words.is_empty() {
@@ -95,8 +93,4 @@ fn words_of_fish(command: &Command) -> String {
         }
     }
     out
-}
-
-fn names(command: &Command) -> Vec<&str> {
-    command.get_subcommands().map(Command::get_name).filter(|name| *name != "help").collect()
 }
