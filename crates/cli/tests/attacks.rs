@@ -122,6 +122,11 @@ fn fifos_and_endless_files_are_refused() {
         &["run", "/dev/zero"],
         &["compare", "/dev/zero", "fifo.toml"],
         &["fib", "show", "--routes", "/dev/zero"],
+        &["history", "--store", "/dev/zero"],
+        #[cfg(target_os = "linux")]
+        &["doctor", "--testbed", "/dev/zero"],
+        #[cfg(target_os = "linux")]
+        &["doctor", "--testbed", "fifo.toml"],
     ] {
         let stderr = refused(&lab, arguments);
         assert!(stderr.contains("no regular file"), "{arguments:?}: {stderr}");
