@@ -31,23 +31,13 @@ pub(crate) const FEWEST: usize = 4;
 
 /// Whether others ran on the cores of a trial for too long.
 fn is_disturbed(trial: &Trial) -> bool {
-    was_away(trial) || was_slow(trial)
+    trial.was_away() || trial.was_slow()
 }
 
 /// Whether a trial is recorded as soon as it ends: nobody measured how far its cores were from each
 /// other, and nothing disturbed it, so that it will not run again.
 pub fn is_recorded_at_once(trial: &Trial) -> bool {
     Distance::of(trial) == Distance::Unknown && !is_disturbed(trial)
-}
-
-/// Whether others ran on the cores of its threads for too long.
-pub fn was_away(trial: &Trial) -> bool {
-    trial.measured.environment.core_share.is_some_and(|share| share < LEAST_CORE_SHARE)
-}
-
-/// Whether the device's processor was slow so long that too few other intervals remained.
-fn was_slow(trial: &Trial) -> bool {
-    trial.steady_intervals().iter().any(Interval::is_slow)
 }
 
 /// What the beat of the device's processor took in the steady window of a trial, in ns, where it was
@@ -59,8 +49,8 @@ fn pace(trial: &Trial) -> Option<f64> {
 
 /// The first of the trials that ran at another pace than the latest; nothing when all are slow alike.
 fn odd_pace(trials: &[Trial], latest: usize) -> Option<usize> {
-    if !trials.iter().all(was_slow) {
-        return trials.iter().position(was_slow);
+    if !trials.iter().all(Trial::was_slow) {
+        return trials.iter().position(Trial::was_slow);
     }
     let wanted = pace(trials.get(latest)?)?;
     let is_odd = |trial: &Trial| {
@@ -72,11 +62,11 @@ fn odd_pace(trials: &[Trial], latest: usize) -> Option<usize> {
 /// Why `before` does not count and ran again as `now`.
 pub fn why_again(before: &Trial, now: &Trial) -> String {
     match before.measured.environment.core_share {
-        Some(share) if was_away(before) => format!(
+        Some(share) if before.was_away() => format!(
             "run again: its threads had their cores for only {:.0} % of the time",
             share * 100.0
         ),
-        _ if was_slow(before) => "run again: the device's processor was slow".to_owned(),
+        _ if before.was_slow() => "run again: the device's processor was slow".to_owned(),
         _ => format!(
             "run again: its cores were {}, then {}",
             Distance::of(before),
@@ -182,7 +172,9 @@ fn longest_run(probes: &[Option<f64>], first: usize, last: usize) -> std::ops::R
 /// The first of the trials that has to run again so that all ran undisturbed and at the distance
 /// of the latest; `latest` is its index. Nothing when they may be compared.
 pub fn odd_one(trials: &[Trial], latest: usize) -> Option<usize> {
-    if let Some(disturbed) = trials.iter().position(was_away).or_else(|| odd_pace(trials, latest)) {
+    if let Some(disturbed) =
+        trials.iter().position(Trial::was_away).or_else(|| odd_pace(trials, latest))
+    {
         return Some(disturbed);
     }
     let wanted = Distance::of(trials.get(latest)?);
@@ -208,9 +200,10 @@ pub fn warnings(trials: &[Trial]) -> Vec<Vec<String>> {
     let is_one = distances.iter().all(|other| first.is_none_or(|first| first.is_as(*other)));
     let of = |trial: &Trial| {
         let said = [
-            was_slow(trial)
+            trial
+                .was_slow()
                 .then(|| "the device's processor was slow for most of the time".to_owned()),
-            was_away(trial).then(|| {
+            trial.was_away().then(|| {
                 format!(
                     "its threads had their cores for less than {:.0} % of the time",
                     LEAST_CORE_SHARE * 100.0

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::interval::median;
 use crate::{
     About, Calibration, Failure, Family, Interval, KNOWN_MARK, Measure, Measured, TestbedMark,
-    Tick, Way,
+    Tick, TrialEnvironment, Way,
 };
 
 /// The version of the journal's schema that this build writes and the newest
@@ -269,6 +269,17 @@ impl Trial {
     /// True when the figures of this trial may be used.
     pub fn is_ok(&self) -> bool {
         self.status == Status::Ok
+    }
+
+    /// Whether others ran on the cores of its threads for too long.
+    pub fn was_away(&self) -> bool {
+        let share = self.measured.environment.core_share;
+        share.is_some_and(|share| share < TrialEnvironment::LEAST_CORE_SHARE)
+    }
+
+    /// Whether the device's processor was slow so long that too few other intervals remained.
+    pub fn was_slow(&self) -> bool {
+        self.steady_intervals().iter().any(Interval::is_slow)
     }
 
     /// The steady intervals; none when no steady window was found.

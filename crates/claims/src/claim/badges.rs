@@ -117,7 +117,7 @@ fn headroom(kept: &[&Trial]) -> Badge {
     // What a search or a measure found is the device's only while both have their processors.
     let rests_on_cores =
         |t: &&&Trial| t.measured.search.is_some() || t.measured.benchmark.is_some();
-    let away = kept.iter().filter(rests_on_cores).filter(|t| comparable::was_away(t)).count();
+    let away = kept.iter().filter(rests_on_cores).filter(|t| t.was_away()).count();
     let (state, text) = match bounded {
         0 if away > 0 => (
             State::Warn,

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use fwdlab_campaign::bisect::{BisectError, derive, ratio, variants};
-use fwdlab_claims::comparable::was_away;
-use fwdlab_results::{Metric, Results};
+use fwdlab_results::{Metric, Results, Trial};
 
 use super::Args;
 use super::derived::Derived;
@@ -109,7 +108,7 @@ impl Probe<'_> {
     /// Counts a comparison that others disturbed: of a few short trials it may say anything.
     fn note(&mut self, of: &[&Results]) {
         let mut trials = of.iter().flat_map(|results| &results.trials);
-        self.disturbed += usize::from(trials.any(was_away));
+        self.disturbed += usize::from(trials.any(Trial::was_away));
     }
 
     /// How well a variant does in the second of two results, by the figure that decides in both: where a

@@ -16,6 +16,7 @@ mod dump;
 mod dxr;
 mod levels;
 mod linear;
+mod pending;
 mod planb6;
 mod poptrie;
 mod radix;

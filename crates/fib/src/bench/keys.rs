@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::algo::{Algorithm as _, Direct4, Direct6, Dump, TableFacts};
+use crate::algo::{Algorithm as _, BitRuns4, Direct4, Direct6, Dump, TableFacts};
 use crate::family::{Address, Family, Inet, Inet6};
 use crate::lookup::Lookup;
 use crate::prefix::Prefix;
@@ -150,16 +150,26 @@ impl BenchFamily for Inet {
     }
 
     fn nexthop_bits(algorithm: Listed<Self>, facts: &TableFacts) -> u32 {
-        match algorithm.name() == Direct4.name() && Direct4::is_narrow_for(facts.nexthops) {
-            true => 8,
-            false => 32 - algorithm.limits().nexthops.leading_zeros(),
-        }
+        let is_narrow = match algorithm.name() {
+            name if name == Direct4.name() => Direct4::is_narrow_for(facts.nexthops),
+            name if name == BitRuns4.name() => BitRuns4::is_narrow_for(facts.nexthops),
+            _ => false,
+        };
+        if is_narrow { 8 } else { 32 - algorithm.limits().nexthops.leading_zeros() }
     }
 
     fn wide_form(algorithm: Listed<Self>, dump: &Dump<Self>) -> Option<Arc<dyn Lookup<Self>>> {
-        let has_both =
-            algorithm.name() == Direct4.name() && Direct4::is_narrow_for(dump.highest_nexthop());
-        has_both.then(|| Direct4::build_wide(dump).ok())?.map(|module| module.lookup())
+        let highest = dump.highest_nexthop();
+        let module = match algorithm.name() {
+            name if name == Direct4.name() && Direct4::is_narrow_for(highest) => {
+                Direct4::build_wide(dump)
+            }
+            name if name == BitRuns4.name() && BitRuns4::is_narrow_for(highest) => {
+                BitRuns4::build_wide(dump)
+            }
+            _ => return None,
+        };
+        Some(module.ok()?.lookup())
     }
 }
 

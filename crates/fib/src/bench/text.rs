@@ -37,7 +37,7 @@ impl UpdateFigure {
     pub fn to_json(&self) -> String {
         format!(
             "{{\"family\":{:?},\"table\":{:?},\"mode\":\"updates\",\"origin\":\"fwdlab\",\"name\":{:?},\
-             \"change_median_us\":{:.3},\"change_p999_us\":{:.3},\"changes_per_s\":{:.0},\
+             \"change_median_us\":{:.3},\"change_p999_us\":{:.3},\"changes_per_s\":{:.0},\"batched_per_s\":{:.0},\
              \"reader_share\":{:.4},\"load_s\":{:.6},\"build_s\":{:.6}}}",
             self.family,
             self.table,
@@ -45,6 +45,7 @@ impl UpdateFigure {
             self.median_us,
             self.p999_us,
             self.changes_per_s,
+            self.batched_per_s,
             self.reader_share,
             self.load_s,
             self.build_s,
@@ -99,18 +100,19 @@ pub fn update_section(figures: &[UpdateFigure]) -> String {
     let Some(first) = figures.first() else { return String::new() };
     let mut out = format!("## {}, updates, table {}\n\n", first.family, first.table);
     out.push_str(
-        "| algorithm | change visible, us: median | 99.9 % | changes/s | reader's share under \
-         1,000 changes/s | load s | rebuild s |\n|---|---|---|---|---|---|---|\n",
+        "| algorithm | change visible, us: median | 99.9 % | changes/s | 256 in a call | reader's share \
+         under 1,000 changes/s | load s | rebuild s |\n|---|---|---|---|---|---|---|---|\n",
     );
     for f in figures {
         let _ = writeln!(
             out,
-            "| {}{} | {:.1} | {:.0} | {:.0} | {:.3} | {:.3} | {:.3} |",
+            "| {}{} | {:.1} | {:.0} | {:.0} | {:.0} | {:.3} | {:.3} | {:.3} |",
             f.name,
             if f.auto { " *" } else { "" },
             f.median_us,
             f.p999_us,
             f.changes_per_s,
+            f.batched_per_s,
             f.reader_share,
             f.load_s,
             f.build_s,

@@ -18,6 +18,8 @@ use crate::random::Random;
 const READER_KEYS: usize = 1 << 18;
 /// Addresses of one batch of its lookups.
 const BURST: usize = 256;
+/// Changes of one call where they are made together.
+const BATCH: usize = 256;
 /// How long it is left alone, and how long it meets changes, in turn.
 const SHARE_PHASE: Duration = Duration::from_millis(300);
 /// From the start of the reader to the first change.
@@ -68,6 +70,8 @@ pub struct UpdateFigure {
     pub p999_us: f64,
     /// Changes a second, one at a time, while another thread looks up.
     pub changes_per_s: f64,
+    /// Changes a second, 256 in a call.
+    pub batched_per_s: f64,
     /// The reader's rate under 1,000 changes/s, as a share of its rate without.
     pub reader_share: f64,
     /// Time to load all routes into an empty table, sorting, RIB and lookup structure.
@@ -117,13 +121,14 @@ pub(super) fn updates<F: BenchFamily>(
         if let Ok(times) = &mut times {
             times.sort_unstable();
         }
-        let rate = changer.rush(plan.rush);
+        let rate = changer.rush(plan.rush, 1);
+        let batched = changer.rush(plan.rush, BATCH);
         let share = changer.share(&watch, plan.phases);
         watch.is_over.store(true, Ordering::Release);
         let _nothing = counter.join();
-        Ok::<_, FibError>((times?, rate?, share?))
+        Ok::<_, FibError>((times?, [rate?, batched?], share?))
     });
-    let (times, changes_per_s, reader_share) = figures?;
+    let (times, [changes_per_s, batched_per_s], reader_share) = figures?;
     let at = |share: f64| {
         let index = (times.len() as f64 * share) as usize;
         times.get(index.min(times.len().saturating_sub(1))).map_or(0.0, |t| t.as_secs_f64() * 1e6)
@@ -136,6 +141,7 @@ pub(super) fn updates<F: BenchFamily>(
         median_us: at(0.5),
         p999_us: at(0.999),
         changes_per_s,
+        batched_per_s,
         reader_share,
         load_s,
         build_s,
@@ -186,13 +192,17 @@ impl<F: BenchFamily> Changer<F> {
     }
 
     /// Another nexthop for a random route, or its deletion, or its return.
-    fn change(&mut self) -> Result<Prefix<F>, FibError> {
+    fn draw(&mut self) -> (Prefix<F>, Update<F>) {
         let prefix = self.prefixes[self.random.below(self.prefixes.len() as u64) as usize];
         let new = nexthop::<F>(1 + self.random.below(self.nexthops) as u16);
-        let update = match self.random.below(4) {
-            0 => Update::Delete(prefix),
-            _ => Update::Set(prefix, new.into()),
-        };
+        match self.random.below(4) {
+            0 => (prefix, Update::Delete(prefix)),
+            _ => (prefix, Update::Set(prefix, new.into())),
+        }
+    }
+
+    fn change(&mut self) -> Result<Prefix<F>, FibError> {
+        let (prefix, update) = self.draw();
         self.fib.apply(&[update])?;
         Ok(prefix)
     }
@@ -218,13 +228,16 @@ impl<F: BenchFamily> Changer<F> {
         }
     }
 
-    /// Changes a second, of so many changes or as many as [`RUSH_MOST`] allows.
-    fn rush(&mut self, count: usize) -> Result<f64, FibError> {
+    /// Changes a second, of so many changes or as many as [`RUSH_MOST`] allows, `batch` in a call.
+    fn rush(&mut self, count: usize, batch: usize) -> Result<f64, FibError> {
         let start = Instant::now();
         let mut done = 0;
+        let mut updates = Vec::with_capacity(batch);
         while done < count && start.elapsed() < RUSH_MOST {
-            self.change()?;
-            done += 1;
+            updates.clear();
+            updates.extend((0..batch).map(|_| self.draw().1));
+            self.fib.apply(&updates)?;
+            done += batch;
         }
         while !self.fib.is_synced() {
             self.fib.sync(self.started.elapsed());

@@ -31,10 +31,21 @@ pub(crate) trait Width: Send + Sync + 'static {
     const MAX: u32;
     /// Reads a cell; what was stored before it is visible then.
     fn load(cell: &Self::Atomic) -> Self::Code;
-    /// Reads the cell of an index, as [`load`](Self::load) does.
+    /// Reads cell number `index` from a first one, as [`load`](Self::load) does.
+    ///
+    /// # Safety
+    /// There must be such a cell, aligned, for as long as this takes, of which nobody writes but as an atomic.
+    #[inline(always)]
+    unsafe fn read(cells: *const Self::Atomic, index: usize) -> u32 {
+        // SAFETY: the caller's promise.
+        Self::load(unsafe { &*cells.add(index) }).into()
+    }
+    /// Reads the cell of an index.
     #[inline(always)]
     fn load_long<const N: usize>(cells: &[Self::Atomic; N], index: usize) -> u32 {
-        Self::load(&cells[index]).into()
+        assert!(index < N);
+        // SAFETY: a cell of the array.
+        unsafe { Self::read(cells.as_ptr(), index) }
     }
     /// Writes a cell; a code must fit the width.
     fn store(cell: &Self::Atomic, code: u32);
@@ -61,8 +72,9 @@ impl Width for Narrow {
     }
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[inline(always)]
-    fn load_long<const N: usize>(cells: &[AtomicU8; N], index: usize) -> u32 {
-        x86::load_narrow(cells, index)
+    unsafe fn read(cells: *const AtomicU8, index: usize) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { x86::read_narrow(cells, index) }
     }
     fn store(cell: &AtomicU8, code: u32) {
         cell.store(code as u8, Release);
@@ -80,8 +92,9 @@ impl Width for Wide {
     }
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[inline(always)]
-    fn load_long<const N: usize>(cells: &[AtomicU16; N], index: usize) -> u32 {
-        x86::load_wide(cells, index)
+    unsafe fn read(cells: *const AtomicU16, index: usize) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { x86::read_wide(cells, index) }
     }
     fn store(cell: &AtomicU16, code: u32) {
         cell.store(code as u16, Release);
@@ -228,17 +241,19 @@ mod x86 {
     use super::{LANES, Width, shift};
 
     /// A cell as 32 bits, by one instruction: an atomic load of fewer bits is extended by another.
+    ///
+    /// # Safety
+    /// As [`Width::read`].
     #[inline(always)]
-    pub(super) fn load_narrow<const N: usize>(cells: &[AtomicU8; N], index: usize) -> u32 {
-        assert!(index < N);
+    pub(super) unsafe fn read_narrow(cells: *const AtomicU8, index: usize) -> u32 {
         let code: u32;
-        // SAFETY: a readable cell; nothing is written. As an atomic load that acquires, for the reasons of
-        // `gather`.
+        // SAFETY: a readable cell, as the caller promises; nothing is written. As an atomic load that
+        // acquires, for the reasons of `gather`.
         unsafe {
             asm!(
                 "movzx {code:e}, byte ptr [{cells} + {index}]",
                 code = lateout(reg) code,
-                cells = in(reg) cells.as_ptr(),
+                cells = in(reg) cells,
                 index = in(reg) index,
                 options(nostack, preserves_flags),
             );
@@ -246,17 +261,19 @@ mod x86 {
         code
     }
 
-    /// [`load_narrow`] of 16 bits.
+    /// [`read_narrow`] of 16 bits.
+    ///
+    /// # Safety
+    /// As [`Width::read`].
     #[inline(always)]
-    pub(super) fn load_wide<const N: usize>(cells: &[AtomicU16; N], index: usize) -> u32 {
-        assert!(index < N);
+    pub(super) unsafe fn read_wide(cells: *const AtomicU16, index: usize) -> u32 {
         let code: u32;
         // SAFETY: a readable cell, aligned; the rest as there.
         unsafe {
             asm!(
                 "movzx {code:e}, word ptr [{cells} + 2 * {index}]",
                 code = lateout(reg) code,
-                cells = in(reg) cells.as_ptr(),
+                cells = in(reg) cells,
                 index = in(reg) index,
                 options(nostack, preserves_flags),
             );

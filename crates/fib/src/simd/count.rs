@@ -16,6 +16,9 @@ pub(crate) trait Count {
     /// Of 16 keys.
     fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32;
 
+    /// Of the first `count` of 16 keys.
+    fn up_to_first(keys: &[AtomicU16; 16], count: u32, wanted: u16) -> u32;
+
     /// Of 32 keys.
     #[inline(always)]
     fn up_to_32(keys: &[AtomicU16; 32], wanted: u16) -> u32 {
@@ -55,6 +58,12 @@ pub(crate) trait Count {
 pub(crate) struct Portable;
 
 impl Count for Portable {
+    #[inline(always)]
+    fn up_to_first(keys: &[AtomicU16; 16], count: u32, wanted: u16) -> u32 {
+        let first = keys.iter().take(count as usize);
+        first.map(|key| u32::from(key.load(Relaxed) <= wanted)).sum()
+    }
+
     #[inline(always)]
     fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32 {
         keys.iter().map(|key| u32::from(key.load(Relaxed) <= wanted)).sum()
@@ -137,6 +146,14 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn up_to_first(keys: &[AtomicU16; 16], count: u32, wanted: u16) -> u32 {
+            // SAFETY: as for 16 keys.
+            let mask =
+                unsafe { _mm256_cmple_epu16_mask(load_32(keys), _mm256_set1_epi16(wanted as i16)) };
+            (u32::from(mask) & ((1u32 << (count & 31)) - 1)).count_ones()
+        }
+
+        #[inline(always)]
         fn up_to_32(keys: &[AtomicU16; 32], wanted: u16) -> u32 {
             // SAFETY: 64 readable bytes; the rest as for 16 keys.
             unsafe {
@@ -214,6 +231,17 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn up_to_first(keys: &[AtomicU16; 16], count: u32, wanted: u16) -> u32 {
+            // SAFETY: the type is only chosen on processors with AVX2.
+            let mask = unsafe {
+                let line = load_32(keys);
+                let lower = _mm256_min_epu16(line, _mm256_set1_epi16(wanted as i16));
+                _mm256_movemask_epi8(_mm256_cmpeq_epi16(lower, line)) as u32
+            };
+            (u64::from(mask) & ((1u64 << (2 * count & 63)) - 1)).count_ones() / 2
+        }
+
+        #[inline(always)]
         fn wide_up_to_16(keys: &[u64; 16], wanted: u64) -> u32 {
             // AVX2 compares signed numbers: both sides are moved by half the range.
             const HALF: i64 = i64::MIN;
@@ -256,6 +284,16 @@ mod tests {
     use crate::simd::level::{Kernel, run};
 
     struct Compare<'a>(&'a [AtomicU16; 32], u16);
+    struct First<'a>(&'a [AtomicU16; 16], u32, u16);
+
+    impl Kernel for First<'_> {
+        type Output = u32;
+        #[inline(always)]
+        fn run<C: Count>(self) -> u32 {
+            C::up_to_first(self.0, self.1, self.2)
+        }
+    }
+
     struct CompareWide<'a>(&'a [AtomicU64; 8], u64);
     struct HighBits<'a>(&'a [u32; 32]);
 
@@ -335,6 +373,19 @@ mod tests {
             let low: &[AtomicU16; 16] = keys[..16].try_into().unwrap();
             let portable = (Portable::up_to_16(low, wanted), Portable::up_to_32(&keys, wanted));
             assert_eq!(run(Compare(&keys, wanted)), portable, "{wanted} in {keys:?}");
+            for count in [1, 4, 8, 15, 16] {
+                let first = Portable::up_to_first(low, count, wanted);
+                assert_eq!(
+                    run(First(low, count, wanted)),
+                    first,
+                    "{wanted} in {count} of {keys:?}"
+                );
+                #[cfg(all(target_arch = "x86_64", not(miri)))]
+                if is_x86_feature_detected!("avx2") {
+                    assert_eq!(Avx2::up_to_first(low, count, wanted), first);
+                }
+            }
+            assert_eq!(Portable::up_to_first(low, 16, wanted), portable.0);
         }
     }
 }

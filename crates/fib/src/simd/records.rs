@@ -10,6 +10,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
+use super::cells::Width;
 use super::region::Region;
 
 /// Words beyond the mask: the largest block that is read with an index (64 numbers of 32 bits, 256
@@ -67,6 +68,13 @@ impl Records {
         &self.region
     }
 
+    /// The memory as numbers of a width, for the builder.
+    pub(crate) fn numbers<W: Width>(&self) -> &[W::Atomic] {
+        let words = self.region.words();
+        // SAFETY: the same bytes counted in smaller units, which are atomics of that width.
+        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len() * (8 / W::BYTES)) }
+    }
+
     /// Words that offsets can reach.
     pub(crate) fn words(&self) -> usize {
         self.mask as usize + 1
@@ -94,20 +102,13 @@ impl<'a> View<'a> {
         unsafe { self.words.get_unchecked(index) }.load(Relaxed)
     }
 
-    /// The 16-bit number that follows the word at an offset: number `ones(ends) - 1`.
+    /// The number that follows the word at an offset: number `ones(ends) - 1` of this width.
     #[inline(always)]
-    pub(crate) fn ranked_quarter(self, offset: u32, ends: u64) -> u16 {
-        let index = (offset & self.mask) as usize * 4 + 3 + ends.count_ones() as usize;
-        // SAFETY: at most 67 numbers of 16 bits beyond the masked offset, within the margin.
-        unsafe { &*self.words.as_ptr().cast::<AtomicU16>().add(index) }.load(Relaxed)
-    }
-
-    /// The 32-bit number that follows the word at an offset: number `ones(ends) - 1`.
-    #[inline(always)]
-    pub(crate) fn ranked_half(self, offset: u32, ends: u64) -> u32 {
-        let index = (offset & self.mask) as usize * 2 + 1 + ends.count_ones() as usize;
-        // SAFETY: at most 65 numbers of 32 bits beyond the masked offset, within the margin.
-        unsafe { &*self.words.as_ptr().cast::<AtomicU32>().add(index) }.load(Relaxed)
+    pub(crate) fn ranked<W: Width>(self, offset: u32, ends: u64) -> u32 {
+        let in_word = 8 / W::BYTES;
+        let index = (offset & self.mask) as usize * in_word + ends.count_ones() as usize;
+        // SAFETY: at most 71 numbers of at most 32 bits beyond the masked offset, within the margin.
+        unsafe { W::read(self.words.as_ptr().cast::<W::Atomic>().add(in_word - 1), index) }
     }
 
     /// 32-bit number `index` (below 1024) of a block.
@@ -116,6 +117,14 @@ impl<'a> View<'a> {
         let index = (offset & self.mask) as usize * 2 + (index & 1023) as usize;
         // SAFETY: at most 1023 numbers of 32 bits beyond the masked offset, within the margin.
         unsafe { &*self.words.as_ptr().cast::<AtomicU32>().add(index) }.load(Relaxed)
+    }
+
+    /// Number `index` (below 256) of a block of this width.
+    #[inline(always)]
+    pub(crate) fn number<W: Width>(self, offset: u32, index: u32) -> u32 {
+        let index = (offset & self.mask) as usize * (8 / W::BYTES) + (index & 255) as usize;
+        // SAFETY: at most 255 numbers of at most 32 bits beyond the masked offset, within the margin.
+        unsafe { W::read(self.words.as_ptr().cast(), index) }
     }
 
     /// 16-bit number `index` (below 256) of a block.
@@ -151,6 +160,12 @@ impl<'a> View<'a> {
         // SAFETY: 8 words from the masked offset lie within the margin; the region lives as long
         // as the view, and holds atomics.
         unsafe { &*self.words.as_ptr().add(index).cast() }
+    }
+
+    /// Fetches the cache line of the word after an offset.
+    #[inline(always)]
+    pub(crate) fn prefetch_second(self, offset: u32) {
+        super::prefetch::prefetch(self.words, (offset & self.mask) as usize + 1);
     }
 
     /// Fetches the cache line of an offset.

@@ -10,7 +10,7 @@ use fwdlab_netbenches::info::Info;
 use fwdlab_netbenches::name::family_word;
 use fwdlab_netbenches::revision::Revision;
 use fwdlab_results::environment::Environment;
-use fwdlab_results::{Imported, Measure, Metric, Results, Trial};
+use fwdlab_results::{Imported, Measure, Metric, Results, Trial, units};
 
 use super::{Read, patched};
 use crate::machines::{of_environment, of_uname};
@@ -39,11 +39,25 @@ fn take(results: &Results, read: &mut Read) {
     for trial in results.trials.iter().filter(|trial| trial.is_ok()) {
         configurations.entry((&trial.variant, &trial.traffic)).or_default().push(trial);
     }
+    if campaign.is_blocked() && results.finished.is_none() {
+        read.skipped.push(format!(
+            "{name}: unfinished after {}: the same `fwdlab run` ends it",
+            units::plural(results.trials.len() as u64, "trial")
+        ));
+        return;
+    }
     for ((variant, traffic), trials) in configurations {
         let Some(first) = trials.first() else { continue };
+        let source = format!("{name}/{variant}.{traffic}");
+        let trials = match undisturbed(&trials) {
+            Ok(trials) => trials,
+            Err(why) => {
+                read.skipped.push(format!("{source}: {why}"));
+                continue;
+            }
+        };
         let metric = Metric::deciding(trials.iter().copied());
         let values: Vec<f64> = trials.iter().filter_map(|trial| metric.of(trial)).collect();
-        let source = format!("{name}/{variant}.{traffic}");
         if !values.is_empty() && fwdlab_stats::median(&values) <= 0.0 {
             let title = metric.title();
             read.skipped.push(format!("{source}: a {title} of 0, and a series is of ratios"));
@@ -93,6 +107,21 @@ fn take(results: &Results, read: &mut Read) {
             place: Some(full.clone()),
         });
     }
+}
+
+/// The trials in which tester and device had their processors to themselves. Blocks compare what was disturbed alike;
+/// a level beside those of other days is of the machine's state, too.
+fn undisturbed<'a>(trials: &[&'a Trial]) -> std::result::Result<Vec<&'a Trial>, String> {
+    let fit: Vec<&Trial> =
+        trials.iter().copied().filter(|trial| !trial.was_away() && !trial.was_slow()).collect();
+    if fit.len() * 2 >= trials.len() {
+        return Ok(fit);
+    }
+    Err(format!(
+        "others had the processors in {} of {}, so that its level is not the device's: run it again",
+        trials.len() - fit.len(),
+        units::plural(trials.len() as u64, "trial")
+    ))
 }
 
 /// The measure of a figure where it is not the plain forwarding rate or cost; a search's by its goal.
@@ -146,5 +175,58 @@ fn hardware(results: &Results, full: &Path, environment: &Environment) -> Hardwa
     Hardware {
         machine: format!("{}{cores}", named.join(", ")),
         bench: results.campaign.device.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fwdlab_results::{Finished, TrialEnvironment, examples};
+
+    fn of(results: &Results) -> Read {
+        let mut read = Read::default();
+        take(results, &mut read);
+        read
+    }
+
+    fn whole() -> Results {
+        let end = Finished {
+            at: String::new(),
+            stopped: "all blocks run".into(),
+            earlier_truths: String::new(),
+        };
+        Results { finished: Some(end), ..examples::results() }
+    }
+
+    #[test]
+    fn a_campaign_that_was_killed_is_no_point_until_it_is_ended() {
+        let killed = of(&examples::results());
+        assert!(killed.points.is_empty());
+        assert!(
+            killed.skipped[0].contains("unfinished") && killed.skipped[0].contains("fwdlab run")
+        );
+        let ended = of(&whole());
+        assert!(!ended.points.is_empty() && ended.skipped.is_empty(), "{:?}", ended.skipped);
+    }
+
+    #[test]
+    fn trials_that_others_disturbed_say_nothing_of_a_level() {
+        let share = |trial: &mut Trial, share| {
+            let environment = &mut trial.measured.environment;
+            *environment = TrialEnvironment { core_share: Some(share), ..environment.clone() };
+        };
+        let mut results = whole();
+        let all = of(&results).points;
+        let variant = results.trials[0].variant.clone();
+        let mut own: Vec<usize> =
+            (0..results.trials.len()).filter(|i| results.trials[*i].variant == variant).collect();
+        share(&mut results.trials[own.remove(0)], 0.5);
+        let fewer = of(&results);
+        let runs = |points: &[Point]| points.iter().map(|point| point.values.len()).sum::<usize>();
+        assert_eq!((fewer.points.len(), runs(&fewer.points)), (all.len(), runs(&all) - 1));
+        own.iter().for_each(|i| share(&mut results.trials[*i], 0.5));
+        let none = of(&results);
+        assert_eq!(none.points.len(), all.len() - 1);
+        assert!(none.skipped[0].contains("others had the processors"), "{:?}", none.skipped);
     }
 }

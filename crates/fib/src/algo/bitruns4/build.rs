@@ -1,11 +1,12 @@
 //! The control side of `bitruns4`: builds records from spans, replaces those that a change touches.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::{
-    ALL_ONES, BLOCK, BLOCK_LEN, CELL_SHIFT, DEEP, OFFSET, PLAIN, RECORD_SHIFT, RECORDS, Shared,
+    ALL_ONES, BLOCK_LEN, BLOCKS, CELL_SHIFT, CELLS, OFFSET, PLAIN, RECORD_SHIFT, RECORDS, Shared,
     Tables,
 };
 use crate::algo::slab::{Full, Slab};
@@ -16,14 +17,12 @@ use crate::family::Inet;
 use crate::lookup::Lookup;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
+use crate::simd::cells::{Cells, Narrow, Wide, Width};
 use crate::simd::records::Records;
 
-const CELLS: usize = 64;
-/// Words of a record with at most this many runs: a bitmap and the nexthops, four to a word.
-const MAX_RUNS: usize = 28;
-const PLAIN_WORDS: usize = CELLS / 4;
-const DEEP_WORDS: usize = CELLS / 2;
-const BLOCK_WORDS: usize = 256 / 4;
+/// Words that a record of runs may have: less than a plain one of 8 bits, a cache line of 16 bits.
+const MAX_WORDS_NARROW: usize = 7;
+const MAX_WORDS_WIDE: usize = 8;
 /// First word handed out: word 0 is the constant of all ones.
 const FIRST_WORD: usize = 64;
 /// Room beyond what a build may need, for updates: 16 MiB, which cost nothing until used.
@@ -32,6 +31,22 @@ const SPARE_WORDS: usize = 2 << 20;
 /// The algorithm; for tables above a handful of routes.
 #[derive(Debug, Clone, Copy)]
 pub struct BitRuns4;
+
+impl BitRuns4 {
+    /// Whether nexthops take 8 bits in a table with nexthop numbers up to this.
+    pub fn is_narrow_for(highest_nexthop: u32) -> bool {
+        highest_nexthop < Narrow::MAX
+    }
+
+    /// Builds with nexthops of 16 bits whatever their numbers are.
+    ///
+    /// # Errors
+    /// When the table is beyond what the algorithm can hold.
+    #[cfg(any(test, feature = "bench"))]
+    pub fn build_wide(dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
+        Ok(Box::new(Builder::<Wide>::of_spans(&spans::of_dump(dump)?)?))
+    }
+}
 
 impl Algorithm<Inet> for BitRuns4 {
     fn name(&self) -> &'static str {
@@ -49,12 +64,31 @@ impl Algorithm<Inet> for BitRuns4 {
     }
 
     fn build(&self, dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
-        Ok(Box::new(Builder::of_spans(&spans::of_dump(dump)?)?))
+        let spans = spans::of_dump(dump)?;
+        match Self::is_narrow_for(dump.highest_nexthop()) {
+            true => Ok(Box::new(Builder::<Narrow>::of_spans(&spans)?)),
+            false => Ok(Box::new(Builder::<Wide>::of_spans(&spans)?)),
+        }
     }
 }
 
+/// Words for so many nexthops of a width.
+const fn nexthop_words<W: Width>(count: usize) -> usize {
+    (count * W::BYTES).div_ceil(8)
+}
+
+/// Words of a plain record: nobody reads the first, where others have their bitmap.
+const fn plain_words<W: Width>() -> usize {
+    1 + nexthop_words::<W>(CELLS)
+}
+
+/// Words of a block.
+const fn block_words<W: Width>() -> usize {
+    nexthop_words::<W>(1 << CELL_SHIFT)
+}
+
 /// An upper bound of the words for the records of some spans.
-fn words_needed(spans: &[Span<u32>]) -> usize {
+fn words_needed<W: Width>(spans: &[Span<u32>]) -> usize {
     let (mut records, mut blocks) = (0, 0);
     let (mut last_record, mut last_block) = (u32::MAX, u32::MAX);
     for &(start, _) in spans {
@@ -67,19 +101,21 @@ fn words_needed(spans: &[Span<u32>]) -> usize {
             blocks += 1;
         }
     }
+    // Blocks come with a list of at most two words for the first of them, and all may begin a line.
     let uniform = spans.len().min(MAX_NEXTHOP as usize + 1) * 2;
-    FIRST_WORD + records * PLAIN_WORDS + blocks * (BLOCK_WORDS + DEEP_WORDS) + uniform + 1024
+    let record_words = (1 + plain_words::<W>()).next_multiple_of(8);
+    FIRST_WORD + records * record_words + blocks * (block_words::<W>() + 8) + uniform + 1024
 }
 
 /// Owner of the tables.
-pub(in crate::algo) struct Builder {
-    tables: Arc<Tables>,
+pub(in crate::algo) struct Builder<W> {
+    tables: Arc<Tables<W>>,
     slab: Slab,
     /// Offsets of the records of one run, by nexthop; 0 where there is none yet.
     uniform: Vec<u32>,
 }
 
-impl Module<Inet> for Builder {
+impl<W: Width> Module<Inet> for Builder<W> {
     fn lookup(&self) -> Arc<dyn Lookup<Inet>> {
         Arc::new(Shared(self.tables.clone()))
     }
@@ -90,6 +126,10 @@ impl Module<Inet> for Builder {
         rib: &Rib<Inet>,
         grace: &Grace<'_>,
     ) -> Response<Inet> {
+        let outgrows = |change: &Change<Inet>| change.new.0 >= W::MAX;
+        if W::MAX < Wide::MAX && changes.iter().any(outgrows) {
+            return Response::Rebuild { reason: "nexthop number above 254" };
+        }
         self.slab.reclaim(grace);
         for change in changes {
             let within = Prefix::covering(change.prefix.addr(), change.prefix.len().min(BLOCK_LEN));
@@ -112,10 +152,10 @@ impl Module<Inet> for Builder {
     }
 }
 
-impl Builder {
-    /// Builds the tables of all spans of a routing table.
+impl<W: Width> Builder<W> {
+    /// Builds the tables of all spans of a routing table, whose nexthops fit the width.
     pub(in crate::algo) fn of_spans(spans: &[Span<u32>]) -> Result<Self, AlgorithmError> {
-        let words = words_needed(spans) + SPARE_WORDS;
+        let words = words_needed::<W>(spans) + SPARE_WORDS;
         let out_of_memory = AlgorithmError::OutOfMemory { bytes: words * 8 };
         let mut builder = Self::new(words).ok_or(out_of_memory)?;
         let full = AlgorithmError::Full { what: "record memory", limit: words };
@@ -125,21 +165,26 @@ impl Builder {
     }
 
     /// What readers use.
-    pub(in crate::algo) fn tables(&self) -> Arc<Tables> {
+    pub(in crate::algo) fn tables(&self) -> Arc<Tables<W>> {
         self.tables.clone()
     }
 
     fn new(words: usize) -> Option<Self> {
         let records = Records::zeroed(words)?;
-        let top = Records::zeroed(RECORDS / 2)?;
+        let top = Cells::zeroed()?;
         records.region().words()[ALL_ONES as usize].store(u64::MAX, Relaxed);
         let slab = Slab::tight(records.words(), FIRST_WORD);
-        let tables = Arc::new(Tables { top, records, used_words: AtomicUsize::new(0) });
+        let used_words = AtomicUsize::new(0);
+        let tables = Arc::new(Tables { top, records, used_words, width: PhantomData });
         Some(Self { tables, slab, uniform: Vec::new() })
     }
 
     fn note_use(&self) {
         self.tables.used_words.store(self.slab.used_words(), Relaxed);
+    }
+
+    fn word(&self, offset: u32) -> &std::sync::atomic::AtomicU64 {
+        &self.tables.records.region().words()[offset as usize]
     }
 
     /// Writes the records of some blocks of 2^14 addresses.
@@ -159,122 +204,173 @@ impl Builder {
 
     fn write_record(&mut self, index: usize, part: &[Span<u32>]) -> Result<(), Full> {
         let entry = match part {
-            [(_, nexthop)] => self.uniform(*nexthop)?,
-            _ if part[1..].iter().any(|span| span.0 & 0xff != 0) => self.deep(index, part)?,
-            _ if part.len() > MAX_RUNS => self.plain(part)?,
-            _ => self.runs(part)?,
+            [(_, nexthop)] => self.uniform(u32::from(*nexthop))?,
+            _ => self.record(index, part)?,
         };
-        let old = self.tables.top.region().halves()[index].swap(entry, Release);
+        let old = self.tables.top.as_array()[index].swap(entry, Release);
         if old != entry {
             self.retire(old);
         }
         Ok(())
     }
 
-    fn retire(&mut self, entry: u32) {
-        let offset = entry & OFFSET;
-        if entry & PLAIN != 0 {
-            self.slab.retire(offset + 1, PLAIN_WORDS);
-        } else if entry & DEEP != 0 {
-            for cell in 0..CELLS {
-                let value =
-                    self.tables.records.region().halves()[offset as usize * 2 + cell].load(Relaxed);
-                if value & BLOCK != 0 {
-                    self.slab.retire(value & !BLOCK, BLOCK_WORDS);
-                }
-            }
-            self.slab.retire(offset, DEEP_WORDS);
-        } else if offset != 0 {
-            let bitmap = self.tables.records.region().words()[offset as usize].load(Relaxed);
-            // Records of one run are shared, and kept.
-            if bitmap.count_ones() > 1 {
-                self.slab.retire(offset, run_words(bitmap.count_ones() as usize));
-            }
-        }
-    }
-
     /// The shared record of one run.
-    fn uniform(&mut self, nexthop: u16) -> Result<u32, Full> {
-        let index = usize::from(nexthop);
+    fn uniform(&mut self, nexthop: u32) -> Result<u32, Full> {
+        let index = nexthop as usize;
         if self.uniform.len() <= index {
             self.uniform.resize(index + 1, 0);
         }
         if self.uniform[index] == 0 {
-            self.uniform[index] = self.runs(&[(0, nexthop)])?;
+            self.uniform[index] = self.runs(&[nexthop; CELLS], false)?;
         }
         Ok(self.uniform[index])
     }
 
-    fn runs(&mut self, part: &[Span<u32>]) -> Result<u32, Full> {
-        let offset = self.slab.take(run_words(part.len()))?;
-        let records = self.tables.records.region();
-        let mut bitmap = 1 << (CELLS - 1);
-        for (start, _) in &part[1..] {
-            // A run ends in the cell before the next one starts.
-            bitmap |= 1u64 << ((start >> CELL_SHIFT & 63) - 1);
+    /// A record of its own, for spans that differ.
+    fn record(&mut self, index: usize, part: &[Span<u32>]) -> Result<u32, Full> {
+        let mut codes = [0; CELLS];
+        let mut blocks = Vec::new();
+        let mut result = Ok(());
+        let first = (index as u64) << (RECORD_SHIFT - CELL_SHIFT);
+        spans::by_block(part, CELL_SHIFT, first..=first + CELLS as u64 - 1, |cell, spans| {
+            let at = cell as usize % CELLS;
+            codes[at] = match spans {
+                [(_, nexthop)] => u32::from(*nexthop),
+                _ => match self.block(cell as u32, spans) {
+                    Ok(block) => {
+                        blocks.push((at, block));
+                        W::MAX
+                    }
+                    Err(full) => {
+                        result = Err(full);
+                        0
+                    }
+                },
+            };
+        });
+        result?;
+        if blocks.is_empty() {
+            return match codes.iter().all(|code| *code == codes[0]) {
+                true => self.uniform(codes[0]),
+                false => self.runs_or_plain(&codes, false),
+            };
         }
-        records.words()[offset as usize].store(bitmap, Relaxed);
-        let nexthops = &records.quarters()[offset as usize * 4 + 4..];
-        for (slot, span) in nexthops.iter().zip(part.iter().rev()) {
-            slot.store(span.1, Relaxed);
+        let list = self.list(&blocks)?;
+        let entry = self.runs_or_plain(&codes, true)?;
+        self.word((entry & OFFSET) - 1).store(u64::from(list), Relaxed);
+        Ok(entry)
+    }
+
+    fn runs_or_plain(&mut self, codes: &[u32; CELLS], has_blocks: bool) -> Result<u32, Full> {
+        let most = if W::BYTES == 1 { MAX_WORDS_NARROW } else { MAX_WORDS_WIDE };
+        match run_words::<W>(ends(codes)) > most {
+            true => self.plain(codes, has_blocks),
+            false => self.runs(codes, has_blocks),
+        }
+    }
+
+    /// Writes a nexthop after the word at an offset.
+    fn store(&self, offset: u32, rank: usize, code: u32) {
+        let first = (offset as usize + 1) * (8 / W::BYTES);
+        W::store(&self.tables.records.numbers::<W>()[first + rank], code);
+    }
+
+    /// The runs of a record; with blocks after a word that leads to them.
+    fn runs(&mut self, codes: &[u32; CELLS], has_blocks: bool) -> Result<u32, Full> {
+        let ends = ends(codes);
+        let words = usize::from(has_blocks) + run_words::<W>(ends);
+        let offset = self.slab.take(words)? + u32::from(has_blocks);
+        self.word(offset).store(ends, Relaxed);
+        let last_first = (0..CELLS).rev().filter(|cell| ends >> cell & 1 == 1);
+        for (rank, cell) in last_first.enumerate() {
+            self.store(offset, rank, codes[cell]);
+        }
+        Ok(if has_blocks { offset | BLOCKS } else { offset })
+    }
+
+    /// All 64 nexthops, the last cell's first, so that the index is again a number of ends.
+    fn plain(&mut self, codes: &[u32; CELLS], has_blocks: bool) -> Result<u32, Full> {
+        // Readers add a word for the bitmap that is not there.
+        let offset = match has_blocks {
+            true => self.slab.take(1 + plain_words::<W>())? + 1,
+            false => self.slab.take(plain_words::<W>() - 1)? - 1,
+        };
+        for (rank, code) in codes.iter().rev().enumerate() {
+            self.store(offset, rank, *code);
+        }
+        Ok(PLAIN | if has_blocks { offset | BLOCKS } else { offset })
+    }
+
+    /// A bitmap of the cells that have blocks, and these, last cell first.
+    fn list(&mut self, blocks: &[(usize, u32)]) -> Result<u32, Full> {
+        let offset = self.slab.take(list_words(blocks.len()))?;
+        let bitmap = blocks.iter().fold(0u64, |bitmap, (cell, _)| bitmap | 1 << cell);
+        self.word(offset).store(bitmap, Relaxed);
+        let slots = &self.tables.records.region().halves()[(offset as usize + 1) * 2..];
+        for (slot, (_, block)) in slots.iter().zip(blocks.iter().rev()) {
+            slot.store(*block, Relaxed);
         }
         Ok(offset)
     }
 
-    /// All 64 nexthops, the last cell's first, so that the index is again a number of ends.
-    fn plain(&mut self, part: &[Span<u32>]) -> Result<u32, Full> {
-        let block = self.slab.take(PLAIN_WORDS)?;
-        let nexthops = &self.tables.records.region().quarters()[block as usize * 4..][..CELLS];
-        each_cell(part, |cell, nexthop| nexthops[CELLS - 1 - cell].store(nexthop, Relaxed));
-        // Readers add a word for the bitmap that is not there.
-        Ok((block - 1) | PLAIN)
-    }
-
-    fn deep(&mut self, index: usize, part: &[Span<u32>]) -> Result<u32, Full> {
-        let offset = self.slab.take(DEEP_WORDS)?;
-        let first = (index as u64) << (RECORD_SHIFT - CELL_SHIFT);
-        let mut result = Ok(());
-        spans::by_block(part, CELL_SHIFT, first..=first + CELLS as u64 - 1, |block, spans| {
-            let value = match spans {
-                [(_, nexthop)] => Ok(u32::from(*nexthop)),
-                _ => self.block(block as u32, spans),
-            };
-            match value {
-                Ok(value) => {
-                    let cell = offset as usize * 2 + (block as usize & 63);
-                    self.tables.records.region().halves()[cell].store(value, Relaxed);
-                }
-                Err(full) => result = Err(full),
-            }
-        });
-        result.map(|()| offset | DEEP)
-    }
-
+    /// The 256 nexthops of a cell.
     fn block(&mut self, number: u32, spans: &[Span<u32>]) -> Result<u32, Full> {
-        let offset = self.slab.take(BLOCK_WORDS)?;
-        let nexthops = &self.tables.records.region().quarters()[offset as usize * 4..][..256];
+        let offset = self.slab.take(block_words::<W>())?;
+        let first = offset as usize * (8 / W::BYTES);
+        let nexthops = &self.tables.records.numbers::<W>()[first..][..1 << CELL_SHIFT];
         let first = number << CELL_SHIFT;
         for (position, span) in spans.iter().enumerate() {
             let from = span.0.max(first) & 0xff;
             let to = spans.get(position + 1).map_or(256, |next| next.0 & 0xff);
-            nexthops[from as usize..to as usize].iter().for_each(|n| n.store(span.1, Relaxed));
+            let code = u32::from(span.1);
+            nexthops[from as usize..to as usize].iter().for_each(|n| W::store(n, code));
         }
-        Ok(offset | BLOCK)
+        Ok(offset)
+    }
+
+    fn retire(&mut self, entry: u32) {
+        let offset = entry & OFFSET;
+        let has_blocks = entry & BLOCKS != 0;
+        // Records of one run are shared, and kept; there is none before the first.
+        let words = match entry & PLAIN != 0 {
+            true => plain_words::<W>(),
+            false if offset == 0 => return,
+            false => match self.word(offset).load(Relaxed) {
+                bitmap if bitmap.count_ones() > 1 || has_blocks => run_words::<W>(bitmap),
+                _ => return,
+            },
+        };
+        if has_blocks {
+            let list = self.word(offset - 1).load(Relaxed) as u32;
+            let count = self.word(list).load(Relaxed).count_ones() as usize;
+            for slot in &self.tables.records.region().halves()[(list as usize + 1) * 2..][..count] {
+                self.slab.retire(slot.load(Relaxed), block_words::<W>());
+            }
+            self.slab.retire(list, list_words(count));
+            self.slab.retire(offset - 1, 1 + words);
+        } else if entry & PLAIN != 0 {
+            self.slab.retire(offset + 1, words - 1);
+        } else {
+            self.slab.retire(offset, words);
+        }
     }
 }
 
-/// Words of a record of runs.
-fn run_words(runs: usize) -> usize {
-    1 + runs.div_ceil(4)
+/// A bit for each cell in which a run ends.
+fn ends(codes: &[u32; CELLS]) -> u64 {
+    let last = 1 << (CELLS - 1);
+    codes
+        .windows(2)
+        .enumerate()
+        .fold(last, |bits, (cell, pair)| bits | u64::from(pair[0] != pair[1]) << cell)
 }
 
-/// Calls `each` with every cell of a record and its nexthop.
-fn each_cell(part: &[Span<u32>], mut each: impl FnMut(usize, u16)) {
-    let mut cell = 0;
-    for (position, span) in part.iter().enumerate() {
-        let next =
-            part.get(position + 1).map_or(CELLS, |next| (next.0 >> CELL_SHIFT & 63) as usize);
-        (cell..next).for_each(|cell| each(cell, span.1));
-        cell = next;
-    }
+/// Words of a record of runs with this bitmap.
+fn run_words<W: Width>(ends: u64) -> usize {
+    1 + nexthop_words::<W>(ends.count_ones() as usize)
+}
+
+/// Words of a list of blocks.
+fn list_words(blocks: usize) -> usize {
+    1 + blocks.div_ceil(2)
 }

@@ -10,11 +10,14 @@
 //! nexthop = record.nexthops[popcount(record.bitmap >> cell) - 1]     cell = addr >> 8 & 63
 //! ```
 //!
-//! `bitmap >> cell` keeps the ends at or after the cell: their number tells the run. Records are
-//! powers of two in size and aligned to it, so one of up to 28 runs lies in one cache line. Above
-//! that, all 64 nexthops are stored and the bitmap is a constant of all ones (*plain*), so that a
-//! lookup still touches one line and takes no branch. Cells with routes longer than /24 make a
-//! record *deep*: 64 numbers, each a nexthop or a block of 256 nexthops.
+//! `bitmap >> cell` keeps the ends at or after the cell: their number tells the run. Nexthops take 8
+//! bits as long as all numbers are below 255, else 16 bits. A record of up to 48 (28) runs lies in one
+//! cache line. Above that, all 64 nexthops are stored and the bitmap is a constant of all ones (*plain*),
+//! so that a lookup still touches one line and takes no branch.
+//!
+//! A cell with routes longer than /24 has the highest number in place of a nexthop. The word before
+//! such a record leads to its *blocks*: a bitmap of these cells, and for each of them, last cell first, the
+//! offset of 256 nexthops.
 //!
 //! The bitmap with a count of bits is that of Asai and Ohara, "Poptrie" (SIGCOMM 2015), itself
 //! after Degermark et al. (SIGCOMM 1997); run ends in place of leaf vectors, records sized to cache
@@ -27,9 +30,10 @@ mod build;
 #[cfg(test)]
 mod tests;
 
+use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicUsize};
 
 pub use build::BitRuns4;
 pub(super) use build::Builder;
@@ -37,10 +41,11 @@ pub(super) use build::Builder;
 use crate::family::Inet;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
+use crate::simd::cells::{self, Cells, LANES, Long, Width};
 use crate::simd::count::Count;
 use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Kernel};
-use crate::simd::records::{Direct, Records, View};
+use crate::simd::records::{Records, View};
 
 /// Bits that `top` does not look at: 64 cells of 256 addresses.
 const RECORD_SHIFT: u32 = 14;
@@ -48,40 +53,49 @@ const RECORDS: usize = 1 << (32 - RECORD_SHIFT);
 /// Length of the prefixes that have a record of their own: a change rewrites whole records.
 pub(super) const BLOCK_LEN: u8 = (32 - RECORD_SHIFT) as u8;
 const CELL_SHIFT: u32 = 8;
+/// Cells of a record.
+const CELLS: usize = 64;
 
-/// An entry of `top`: flags and the record's offset in words.
+/// An entry of `top`: flags and the record's offset in words. Of a plain record the word before its
+/// nexthops, of one with blocks the word after the one that leads to them.
 const PLAIN: u32 = 1 << 31;
-const DEEP: u32 = 1 << 30;
-const OFFSET: u32 = DEEP - 1;
+const BLOCKS: u32 = 1 << 30;
+const OFFSET: u32 = BLOCKS - 1;
 /// The word of all ones that stands in for the bitmap of plain records.
 const ALL_ONES: u32 = 0;
-/// In a deep record: the rest is the offset of a block of 256 nexthops.
-const BLOCK: u32 = 1 << 31;
 
-/// Addresses between two looks at deep records.
-const STAGE: usize = 32;
+/// Addresses between two looks at what lies in blocks.
+const STAGE: usize = 4 * LANES;
 
-/// The tables that readers use.
+/// The tables that readers use, with nexthops of a width.
 #[derive(Debug)]
-pub(super) struct Tables {
-    /// [`RECORDS`] numbers of 32 bits, as records of two.
-    top: Records,
+pub(super) struct Tables<W> {
+    top: Cells<Long, RECORDS>,
     records: Records,
     /// Words of `records` that may hold data.
     used_words: AtomicUsize,
+    width: PhantomData<W>,
 }
 
 /// The tables in registers.
-#[derive(Clone, Copy)]
-pub(super) struct Reader<'a> {
-    top: Direct<'a>,
+pub(super) struct Reader<'a, W> {
+    top: &'a [AtomicU32; RECORDS],
     records: View<'a>,
+    width: PhantomData<W>,
 }
 
-impl Tables {
+impl<W> Clone for Reader<'_, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W> Copy for Reader<'_, W> {}
+
+impl<W: Width> Tables<W> {
     #[inline(always)]
-    pub(super) fn reader(&self) -> Reader<'_> {
-        Reader { top: self.top.direct(), records: self.records.view() }
+    pub(super) fn reader(&self) -> Reader<'_, W> {
+        Reader { top: self.top.as_array(), records: self.records.view(), width: PhantomData }
     }
 
     /// Bytes that lookups may touch.
@@ -90,68 +104,119 @@ impl Tables {
     }
 }
 
-impl Reader<'_> {
+impl<W: Width> Reader<'_, W> {
     /// The nexthop of an address.
     #[inline(always)]
     pub(super) fn lookup(self, addr: u32) -> u32 {
         let entry = self.entry(addr);
-        match entry & DEEP {
-            0 => self.find(entry, addr),
-            _ => self.find_deep(entry, addr),
+        match self.find(entry, addr) {
+            code if code == W::MAX => self.find_in_block(entry, addr),
+            nexthop => nexthop,
         }
     }
 
     #[inline(always)]
     fn entry(self, addr: u32) -> u32 {
-        self.top.half(addr >> RECORD_SHIFT)
+        Long::load(&self.top[(addr >> RECORD_SHIFT) as usize])
     }
 
-    /// The nexthop of an address from its entry of `top`; any number for deep records.
+    /// What a record says of an address, from the record's entry of `top`.
     #[inline(always)]
     fn find(self, entry: u32, addr: u32) -> u32 {
         // All ones for plain records, else 0: selects without a branch.
         let plain = (entry as i32 >> 31) as u32;
         let bitmap = self.records.word(entry & !plain | ALL_ONES & plain);
-        let ends = bitmap >> (addr >> CELL_SHIFT & 63);
-        u32::from(self.records.ranked_quarter(entry, ends))
+        self.records.ranked::<W>(entry, bitmap >> (addr >> CELL_SHIFT & 63))
     }
 
-    /// The nexthop of an address in a deep record.
+    /// The nexthop of an address for which its record has the highest number.
     #[inline(always)]
-    fn find_deep(self, entry: u32, addr: u32) -> u32 {
-        let value = self.records.half(entry, addr >> CELL_SHIFT & 63);
-        let nexthop = self.records.quarter(value, addr & 255);
-        if value & BLOCK == 0 { value } else { u32::from(nexthop) }
-    }
-
-    /// [`STAGE`] lookups: all records, then the deep ones, which a bit mask tells: a branch on each
-    /// address would be predicted wrongly wherever traffic meets both kinds.
-    ///
-    /// Some 16 instructions for an address; the processor overlaps the lookups by itself. Note: we
-    /// tried stages with prefetch, which cost half as many instructions again and gained nothing
-    /// while the table is in a cache.
-    #[inline(always)]
-    fn stage<C: Count>(self, addrs: &[u32; STAGE], answers: &mut [NexthopId; STAGE]) {
-        let mut entries = [0; STAGE];
-        // Note: zipped, these are calls where nothing is optimised across crates.
-        for i in 0..STAGE {
-            let entry = self.entry(addrs[i]);
-            // The flag of deep records comes to the highest bit.
-            entries[i] = entry << 1;
-            answers[i] = NexthopId(self.find(entry, addrs[i]));
+    fn find_in_block(self, entry: u32, addr: u32) -> u32 {
+        if entry & BLOCKS == 0 {
+            return W::MAX;
         }
-        let mut deep = C::high_bits(&entries);
-        while deep != 0 {
-            let i = deep.trailing_zeros() as usize % STAGE;
-            deep &= deep - 1;
-            answers[i] = NexthopId(self.find_deep(entries[i] >> 1, addrs[i]));
+        let blocks = self.records.word((entry & OFFSET).wrapping_sub(1)) as u32;
+        let cells = self.records.word(blocks) >> (addr >> CELL_SHIFT & 63);
+        if cells & 1 == 0 {
+            return W::MAX;
+        }
+        let block = self.records.ranked::<Long>(blocks, cells);
+        self.records.number::<W>(block, addr & 255)
+    }
+
+    /// Looks again for the addresses of a stage that lie in blocks, when what records said has found its
+    /// way to the cache: a vector load of numbers that were just stored one by one waits for that.
+    #[inline(always)]
+    fn look_again<C: Count>(self, addrs: &[[u32; LANES]], answers: &mut [[NexthopId; LANES]]) {
+        let mut left = cells::no_answers_of::<W, C>(answers);
+        let (addrs, answers) = (addrs.as_flattened(), answers.as_flattened_mut());
+        while left != 0 {
+            let i = left.trailing_zeros() as usize;
+            left &= left - 1;
+            if let (Some(answer), Some(&addr)) = (answers.get_mut(i), addrs.get(i)) {
+                *answer = NexthopId(self.lookup(addr));
+            }
+        }
+    }
+
+    /// Lookups of some addresses: a stage at a time goes to its records, which are fetched, then through
+    /// them, and what lies in blocks is looked for one stage later.
+    ///
+    /// Some 18 instructions for an address, of which fetching takes four. In one walk, a processor with
+    /// room for 96 waiting instructions has but six lookups on their way at a time; with AVX-512 they have
+    /// more room, and fetching was seen to gain nothing.
+    #[inline(always)]
+    fn batch<C: Count>(self, addrs: &[[u32; LANES]], answers: &mut [[NexthopId; LANES]]) {
+        let (mut before, mut done) = (0, 0);
+        let count = addrs.len().min(answers.len());
+        while done < count {
+            let end = count.min(done + STAGE / LANES);
+            if C::HAS_AVX512 {
+                self.in_one_walk(&addrs[done..end], &mut answers[done..end]);
+            } else {
+                self.in_two_walks(&addrs[done..end], &mut answers[done..end]);
+            }
+            self.look_again::<C>(&addrs[before..done], &mut answers[before..done]);
+            (before, done) = (done, end);
+        }
+        self.look_again::<C>(&addrs[before..done], &mut answers[before..done]);
+    }
+
+    // Note: zipped, these are calls where nothing is optimised across crates.
+    #[inline(always)]
+    fn in_one_walk(self, addrs: &[[u32; LANES]], answers: &mut [[NexthopId; LANES]]) {
+        for group in 0..addrs.len().min(answers.len()) {
+            let (addrs, answers) = (&addrs[group], &mut answers[group]);
+            for i in 0..LANES {
+                answers[i] = NexthopId(self.find(self.entry(addrs[i]), addrs[i]));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn in_two_walks(self, addrs: &[[u32; LANES]], answers: &mut [[NexthopId; LANES]]) {
+        let mut entries = [[0; LANES]; STAGE / LANES];
+        let count = addrs.len().min(answers.len()).min(entries.len());
+        for group in 0..count {
+            let entries = &mut entries[group];
+            for i in 0..LANES {
+                entries[i] = self.entry(addrs[group][i]);
+                // The second word of a record lies in the line of its nexthops.
+                self.records.prefetch_second(entries[i]);
+            }
+        }
+        for group in 0..count {
+            let (entries, answers) = (&entries[group], &mut answers[group]);
+            for i in 0..LANES {
+                answers[i] = NexthopId(self.find(entries[i], addrs[group][i]));
+            }
         }
     }
 }
 
-struct Single<'a>(&'a Tables, u32);
+struct Single<'a, W>(&'a Tables<W>, u32);
 
-impl Kernel for Single<'_> {
+impl<W: Width> Kernel for Single<'_, W> {
     type Output = NexthopId;
 
     #[inline(always)]
@@ -161,9 +226,9 @@ impl Kernel for Single<'_> {
     }
 }
 
-struct Batch<'a>(&'a Tables, &'a [u32], &'a mut [NexthopId]);
+struct Batch<'a, W>(&'a Tables<W>, &'a [u32], &'a mut [NexthopId]);
 
-impl Kernel for Batch<'_> {
+impl<W: Width> Kernel for Batch<'_, W> {
     type Output = ();
 
     #[inline(always)]
@@ -171,20 +236,17 @@ impl Kernel for Batch<'_> {
         let Self(tables, addrs, answers) = self;
         let reader = tables.reader();
         let Groups { addrs, answers, rest, rest_answers } =
-            lanes::groups::<_, _, STAGE>(addrs, answers);
-        // Not zipped, as above.
-        for i in 0..addrs.len().min(answers.len()) {
-            reader.stage::<C>(&addrs[i], &mut answers[i]);
-        }
+            lanes::groups::<_, _, LANES>(addrs, answers);
+        reader.batch::<C>(addrs, answers);
         for i in 0..rest.len().min(rest_answers.len()) {
             rest_answers[i] = NexthopId(reader.lookup(rest[i]));
         }
     }
 }
 
-struct Shared(Arc<Tables>);
+struct Shared<W>(Arc<Tables<W>>);
 
-impl Lookup<Inet> for Shared {
+impl<W: Width> Lookup<Inet> for Shared<W> {
     fn lookup(&self, addr: u32) -> NexthopId {
         level::run(Single(&self.0, addr))
     }

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use super::tree::{Shape, write_lines};
-use super::{
-    CELL_SHIFT, CELLS, DIRECT, LINE_OFFSET, LINE_WORDS, PAGE_RECORDS, PAGE_WORDS, PAGES,
-    RECORD_SHIFT, Shared, TOP_SHIFT, TREE, Tables,
+use super::Shared;
+use super::layout::{
+    CELL_SHIFT, CELLS, DIRECT, OFFSET, PAGE_RECORDS, PAGE_SHIFT, PAGE_WORDS, RECORD_SHIFT,
+    TOP_SHIFT, TOPS, TREE,
 };
+use super::reader::{Tables, Top};
+use super::tree::{Shape, write};
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
 use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
@@ -47,10 +49,10 @@ impl Algorithm<Inet6> for BitRuns6 {
     fn build(&self, dump: &Dump<Inet6>) -> Result<Box<dyn Module<Inet6>>, AlgorithmError> {
         let spans = spans::of_dump(dump)?;
         // At most a record of 64 values and 4 words of tree for a span, half of it in vain, a page
-        // for each first 16 bits, and reserves of tree levels.
-        let mut pages: Vec<u16> = spans.iter().map(|span| (span.0 >> TOP_SHIFT) as u16).collect();
+        // for each first 16 bits with a record for its first 10, and reserves of tree levels.
+        let mut pages: Vec<u16> = spans.iter().map(|span| (span.0 >> PAGE_SHIFT) as u16).collect();
         pages.dedup();
-        let words = spans.len() * 48 + pages.len() * PAGE_WORDS * 2 + SPARE_WORDS;
+        let words = spans.len() * 48 + pages.len() * PAGE_WORDS * 2 + TOPS * CELLS + SPARE_WORDS;
         let out_of_memory = AlgorithmError::OutOfMemory { bytes: words * 8 };
         let mut builder = Builder::new(words).ok_or(out_of_memory)?;
         let full = AlgorithmError::Full { what: "record memory", limit: words };
@@ -64,10 +66,8 @@ impl Algorithm<Inet6> for BitRuns6 {
 struct Builder {
     tables: Arc<Tables>,
     slab: Slab,
-    /// Offsets of the shared records of one run, by nexthop; 0 where there is none yet.
-    uniform_records: Vec<u32>,
-    /// Whether entry i of `top` leads to a page of its own.
-    owned: Vec<bool>,
+    /// Offsets of the shared records of one run, by its value.
+    uniform_records: HashMap<u32, u32>,
     /// Size of each tree and list, by offset.
     tree_words: HashMap<u32, usize>,
 }
@@ -99,22 +99,23 @@ impl Module<Inet6> for Builder {
     }
 
     fn builder_bytes(&self) -> usize {
-        self.slab.builder_bytes() + PAGES
+        self.slab.builder_bytes() + self.uniform_records.capacity() * 8
     }
 }
 
 impl Builder {
     fn new(words: usize) -> Option<Self> {
         let records = Records::zeroed(words)?;
-        let top = Records::zeroed(PAGES / 2)?;
-        let slab = Slab::tight(records.words(), FIRST_WORD);
-        let owned = vec![false; PAGES];
+        // Values have room for so many words.
+        let slab = Slab::tight(records.words().min(OFFSET as usize + 1), FIRST_WORD);
+        let tables =
+            Arc::new(Tables { top: Top::zeroed()?, records, used_words: AtomicUsize::new(0) });
+        let (uniform_records, tree_words) = (HashMap::new(), HashMap::new());
+        let mut builder = Self { tables, slab, uniform_records, tree_words };
         // No routes yet.
-        let entries = &top.region().halves()[..PAGES];
-        entries.iter().for_each(|entry| entry.store(DIRECT, Relaxed));
-        let tables = Arc::new(Tables { top, records, used_words: AtomicUsize::new(0) });
-        let tree_words = HashMap::new();
-        Some(Self { tables, slab, uniform_records: Vec::new(), owned, tree_words })
+        let none = builder.uniform_record(DIRECT).ok()?;
+        builder.tables.top.as_array().iter().for_each(|top| top.store(none, Relaxed));
+        Some(builder)
     }
 
     fn note_use(&self) {
@@ -127,34 +128,70 @@ impl Builder {
 
     /// Writes all that lies within a prefix of at most 32 bits from its spans.
     fn write(&mut self, within: Prefix<Inet6>, spans: &[Span<u128>]) -> Result<(), Full> {
-        let page = |addr: u128| (addr >> TOP_SHIFT) as u64;
+        let top = |addr: u128| (addr >> TOP_SHIFT) as u64;
         let mut result = Ok(());
-        let pages = page(within.addr())..=page(within.last_addr());
-        spans::by_block(spans, TOP_SHIFT, pages, |page, part| {
+        let tops = top(within.addr())..=top(within.last_addr());
+        spans::by_block(spans, TOP_SHIFT, tops, |top, part| {
             if result.is_ok() {
-                result = self.write_page(page as usize, within, part);
+                result = self.write_top(top as usize, within, part);
             }
         });
         result
     }
 
-    fn write_page(
+    /// Writes the pages of a /10 that lie within a prefix, and keeps the others.
+    fn write_top(
         &mut self,
-        page: usize,
+        top: usize,
         within: Prefix<Inet6>,
         part: &[Span<u128>],
     ) -> Result<(), Full> {
-        let start = (page as u128) << TOP_SHIFT;
-        let whole = within.len() <= 16;
-        if let ([(_, nexthop)], true, false) = (part, whole, self.owned[page]) {
-            let entry = DIRECT | u32::from(*nexthop);
-            self.tables.top.region().halves()[page].store(entry, Release);
+        let old = self.tables.top.as_array()[top].load(Relaxed);
+        let before = self.values(old);
+        let mut pages = before;
+        let start = (top as u128) << TOP_SHIFT;
+        let first = within.addr().max(start);
+        let last = within.last_addr().min(start | !(u128::MAX << TOP_SHIFT));
+        let blocks = (first >> PAGE_SHIFT) as u64..=(last >> PAGE_SHIFT) as u64;
+        let mut result = Ok(());
+        spans::by_block(part, PAGE_SHIFT, blocks, |page, part| {
+            let entry = &mut pages[page as usize % CELLS];
+            if result.is_ok() {
+                match self.write_page(page, *entry, within, part) {
+                    Ok(new) => *entry = new,
+                    Err(full) => result = Err(full),
+                }
+            }
+        });
+        result?;
+        if pages == before {
             return Ok(());
         }
-        let offset = match self.owned[page] {
-            true => self.tables.top.region().halves()[page].load(Relaxed),
-            false => self.own_page(page)?,
+        let new = match pages.iter().all(|page| *page == pages[0]) {
+            true => self.uniform_record(pages[0])?,
+            false => self.new_record(&pages)?,
         };
+        // A page of its own is linked once it is filled.
+        self.tables.top.as_array()[top].store(new, Release);
+        self.retire(old, &[]);
+        Ok(())
+    }
+
+    /// Writes a page, or what its /16 has in place of one; returns which.
+    fn write_page(
+        &mut self,
+        page: u64,
+        entry: u32,
+        within: Prefix<Inet6>,
+        part: &[Span<u128>],
+    ) -> Result<u32, Full> {
+        let start = u128::from(page) << PAGE_SHIFT;
+        let whole = within.len() <= 16;
+        let is_direct = entry & DIRECT != 0;
+        if let ([(_, nexthop)], true, true) = (part, whole, is_direct) {
+            return Ok(DIRECT | u32::from(*nexthop));
+        }
+        let offset = if is_direct { self.new_page(entry & !DIRECT)? } else { entry };
         let area = if whole { Prefix::covering(start, 16) } else { within };
         let record = |addr: u128| (addr >> RECORD_SHIFT) as u64;
         let mut result = Ok(());
@@ -164,31 +201,26 @@ impl Builder {
                 result = self.write_record(offset, record, area, spans);
             }
         });
-        // A page of its own is linked once it is filled.
-        self.tables.top.region().halves()[page].store(offset, Release);
-        self.owned[page] = true;
-        result
+        result.map(|()| offset)
     }
 
-    /// A page of its own that says what the entry says.
-    fn own_page(&mut self, page: usize) -> Result<u32, Full> {
-        let nexthop = self.tables.top.region().halves()[page].load(Relaxed) & !DIRECT;
-        let record = self.uniform_record(nexthop as u16)?;
+    /// A page that says the same nexthop everywhere.
+    fn new_page(&mut self, nexthop: u32) -> Result<u32, Full> {
+        let record = self.uniform_record(nexthop)?;
         let offset = self.slab.take(PAGE_WORDS)?;
         let halves = &self.tables.records.region().halves()[offset as usize * 2..];
         halves[..PAGE_RECORDS as usize].iter().for_each(|half| half.store(record, Relaxed));
         Ok(offset)
     }
 
-    fn uniform_record(&mut self, nexthop: u16) -> Result<u32, Full> {
-        let index = usize::from(nexthop);
-        if self.uniform_records.len() <= index {
-            self.uniform_records.resize(index + 1, 0);
+    /// The shared record of one run.
+    fn uniform_record(&mut self, value: u32) -> Result<u32, Full> {
+        if let Some(record) = self.uniform_records.get(&value) {
+            return Ok(*record);
         }
-        if self.uniform_records[index] == 0 {
-            self.uniform_records[index] = self.new_record(&[u32::from(nexthop); CELLS])?;
-        }
-        Ok(self.uniform_records[index])
+        let record = self.new_record(&[value; CELLS])?;
+        self.uniform_records.insert(value, record);
+        Ok(record)
     }
 
     /// Writes the cells of a record that lie within `area`, and keeps the others.
@@ -222,7 +254,7 @@ impl Builder {
         result?;
         let first = values[0];
         let new = match values.iter().all(|value| *value == first) && first & TREE == 0 {
-            true => self.uniform_record(first as u16)?,
+            true => self.uniform_record(first)?,
             false => self.new_record(&values)?,
         };
         self.tables.records.region().halves()[entry].store(new, Release);
@@ -257,11 +289,14 @@ impl Builder {
 
     fn new_tree(&mut self, spans: &[Span<u128>]) -> Result<u32, Full> {
         let plan = Shape::of(spans);
-        let words = plan.words().max(LINE_WORDS as usize);
+        let words = plan.words();
         let offset = self.slab.take(words)?;
         let region = self.tables.records.region();
         match &plan {
-            Shape::Lines(lines, _) => write_lines(&region.quarters()[offset as usize * 4..], lines),
+            Shape::Small(numbers) => write(&region.quarters()[offset as usize * 4..], numbers),
+            Shape::Lines(lines, _) => {
+                write(&region.quarters()[offset as usize * 4..], lines.as_flattened());
+            }
             Shape::List(words) => {
                 for (slot, word) in region.words()[offset as usize..].iter().zip(words) {
                     slot.store(*word, Relaxed);
@@ -275,9 +310,10 @@ impl Builder {
     /// Gives back a record and the trees that its successor has no more.
     fn retire(&mut self, record: u32, trees: &[u32]) {
         for &value in trees.iter().filter(|value| **value & TREE != 0) {
-            let offset = (value & LINE_OFFSET) * LINE_WORDS;
-            let words = self.tree_words.remove(&offset).unwrap_or(LINE_WORDS as usize);
-            self.slab.retire(offset, words);
+            let offset = value & OFFSET;
+            if let Some(words) = self.tree_words.remove(&offset) {
+                self.slab.retire(offset, words);
+            }
         }
         let bitmap = self.tables.records.region().words()[record as usize].load(Relaxed);
         // Records of one run are shared, and kept; record 0 has none.

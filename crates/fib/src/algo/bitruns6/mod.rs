@@ -1,24 +1,22 @@
 //! `bitruns6`: IPv6 tables of any size in a few MB, three to five memory accesses for a lookup.
 //!
-//! The levels look at 16, 10 and 6 bits; what is left of the few networks of /32 that hold longer
+//! The levels look at 10, 6, 10 and 6 bits; what is left of the few networks of /32 that hold longer
 //! routes goes to small search trees of 16-bit keys:
 //!
 //! ```text
-//! page   = top[addr >> 112]                         or the nexthop of the whole /16
+//! page   = top[addr >> 118].find(addr >> 112 & 63)    or the nexthop of the whole /16
 //! record = page[addr >> 102 & 1023]
-//! value  = record.values[popcount(record.bitmap >> cell) - 1]     cell = addr >> 96 & 63
+//! value  = record.find(addr >> 96 & 63)
 //! value has TREE ? tree.find(addr >> 80 & 65535) : value
+//! record.find(cell) = record.values[popcount(record.bitmap >> cell) - 1]
 //! ```
 //!
 //! A record is that of [`bitruns4`](super::bitruns4): a bitmap with a bit for each cell in which a
 //! run of equal values ends, followed by the runs' values, last run first. A tree is the runs of
 //! one /32 by the next 16 bits: leaves of 16 keys and 16 nexthops in one cache line, inner lines of
 //! 32 keys, laid out level by level without pointers, each searched with one vector comparison
-//! (PlanB, NSDI 2026, does this with the whole table). A /32 with routes longer than /48 is a
-//! sorted list instead.
-//!
-//! Batches go through the levels together: values that are trees are noted in a bit mask, and
-//! their cache lines fetched ahead.
+//! (PlanB, NSDI 2026, does this with the whole table). Most have a few runs: up to 4 take a fourth of a
+//! line, up to 8 half of it. A /32 with routes longer than /48 is a sorted list instead.
 //!
 //! Nothing is changed once readers can find it: an update writes new records and trees and stores
 //! their number into the page; old ones are reused after a grace period.
@@ -31,10 +29,6 @@ mod stage;
 mod tests;
 mod tree;
 
-use layout::{
-    CELL_SHIFT, CELLS, DIRECT, KIND_SHIFT, LINE_OFFSET, LINE_WORDS, PAGE_RECORDS, PAGE_WORDS,
-    PAGES, RECORD_SHIFT, STAGE, TOP_SHIFT, TREE,
-};
 use reader::{Reader, Tables};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -45,7 +39,6 @@ use crate::family::Inet6;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
-use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Kernel};
 
 struct Single<'a>(&'a Tables, u128);
@@ -68,13 +61,7 @@ impl Kernel for Batch<'_> {
     #[inline(always)]
     fn run<C: Count>(self) {
         let Self(tables, addrs, answers) = self;
-        let reader = tables.reader();
-        let Groups { addrs, answers, rest, rest_answers } =
-            lanes::groups::<_, _, STAGE>(addrs, answers);
-        for (addrs, answers) in addrs.iter().zip(answers) {
-            stage::stage::<C>(reader, addrs, answers);
-        }
-        lanes::fill(rest, rest_answers, |addr| NexthopId(reader.lookup::<C>(addr)));
+        stage::batch::<C>(tables.reader(), addrs, answers);
     }
 }
 
@@ -90,6 +77,6 @@ impl Lookup<Inet6> for Shared {
     }
 
     fn memory_bytes(&self) -> usize {
-        PAGES * 4 + self.0.used_words.load(Relaxed) * 8
+        layout::TOPS * 4 + self.0.used_words.load(Relaxed) * 8
     }
 }

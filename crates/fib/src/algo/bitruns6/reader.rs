@@ -2,16 +2,19 @@
 
 use std::sync::atomic::AtomicUsize;
 
-use super::layout::{CELL_SHIFT, DIRECT, RECORD_SHIFT, TOP_SHIFT, TREE};
+use super::layout::{CELL_SHIFT, CELLS, DIRECT, PAGE_SHIFT, RECORD_SHIFT, TOP_SHIFT, TOPS, TREE};
 use super::tree;
+use crate::simd::cells::{Cells, Long, Width};
 use crate::simd::count::Count;
-use crate::simd::records::{Direct, Records, View};
+use crate::simd::records::{Records, View};
+
+/// The first level: for each /10 its record of pages.
+pub(super) type Top = Cells<Long, TOPS>;
 
 /// The tables that readers use.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// [`PAGES`] numbers of 32 bits: offsets of pages, or nexthops with [`DIRECT`].
-    pub(super) top: Records,
+    pub(super) top: Top,
     pub(super) records: Records,
     /// Words of `records` that may hold data.
     pub(super) used_words: AtomicUsize,
@@ -20,22 +23,23 @@ pub(super) struct Tables {
 /// The tables in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
-    pub(super) top: Direct<'a>,
+    pub(super) top: &'a [<Long as Width>::Atomic; TOPS],
     pub(super) records: View<'a>,
 }
 
 impl Tables {
     #[inline(always)]
     pub(super) fn reader(&self) -> Reader<'_> {
-        Reader { top: self.top.direct(), records: self.records.view() }
+        Reader { top: self.top.as_array(), records: self.records.view() }
     }
 }
 
 impl Reader<'_> {
-    /// The entry of `top`.
+    /// The page of an address, or its nexthop with [`DIRECT`].
     #[inline(always)]
     pub(super) fn page(self, addr: u128) -> u32 {
-        self.top.half(((addr >> 64) as u64 >> (TOP_SHIFT - 64)) as u32)
+        let top = Long::load(&self.top[(addr >> TOP_SHIFT) as usize]);
+        self.ranked(top, (addr >> PAGE_SHIFT) as u32)
     }
 
     #[inline(always)]
@@ -45,17 +49,27 @@ impl Reader<'_> {
 
     #[inline(always)]
     pub(super) fn value(self, record: u32, addr: u128) -> u32 {
-        let cell = ((addr >> 64) as u64 >> (CELL_SHIFT - 64)) as u32;
-        let ends = self.records.word(record) >> (cell & 63);
-        self.records.ranked_half(record, ends)
+        self.ranked(record, ((addr >> 64) as u64 >> (CELL_SHIFT - 64)) as u32)
+    }
+
+    /// What a record says of a cell.
+    #[inline(always)]
+    fn ranked(self, record: u32, cell: u32) -> u32 {
+        let ends = self.records.word(record) >> (cell % CELLS as u32);
+        self.records.ranked::<Long>(record, ends)
     }
 
     #[inline(always)]
     pub(super) fn lookup<C: Count>(self, addr: u128) -> u32 {
-        let page = self.page(addr);
-        if page & DIRECT != 0 {
-            return page & !DIRECT;
+        match self.page(addr) {
+            page if page & DIRECT != 0 => page & !DIRECT,
+            page => self.lookup_in::<C>(page, addr),
         }
+    }
+
+    /// The nexthop of an address in a page.
+    #[inline(always)]
+    pub(super) fn lookup_in<C: Count>(self, page: u32, addr: u128) -> u32 {
         match self.value(self.record(page, addr), addr) {
             value if value & TREE != 0 => tree::find::<C>(self.records, value, addr),
             nexthop => nexthop,

@@ -38,7 +38,7 @@ impl Direct4 {
     #[cfg(any(test, feature = "bench"))]
     pub fn build_wide(dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
         let spans = spans::of_dump(dump)?;
-        Builder::<Wide>::build(bitruns4::Builder::of_spans(&spans)?, &spans, 0)
+        Builder::<Wide>::build(bitruns4::Builder::<Wide>::of_spans(&spans)?, &spans, 0)
     }
 }
 
@@ -68,7 +68,7 @@ impl Algorithm<Inet> for Direct4 {
 
     fn build(&self, dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
         let spans = spans::of_dump(dump)?;
-        let behind = bitruns4::Builder::of_spans(&spans)?;
+        let behind = bitruns4::Builder::<Wide>::of_spans(&spans)?;
         let beyond = dump.routes().iter().filter(|route| route.1.0 >= Narrow::MAX).count();
         if is_rare(beyond, dump.len()) {
             Builder::<Narrow>::build(behind, &spans, beyond)
@@ -86,7 +86,7 @@ fn is_rare(beyond: usize, routes: usize) -> bool {
 /// Owner of the tables.
 pub(super) struct Builder<W> {
     tables: Arc<Tables<W>>,
-    behind: bitruns4::Builder,
+    behind: bitruns4::Builder<Wide>,
     /// Routes with nexthop numbers that cells of 8 bits cannot say.
     beyond: usize,
 }
@@ -138,7 +138,7 @@ impl<W: Width> Module<Inet> for Builder<W> {
 
 impl<W: Width> Builder<W> {
     pub(super) fn build(
-        behind: bitruns4::Builder,
+        behind: bitruns4::Builder<Wide>,
         spans: &[Span<u32>],
         beyond: usize,
     ) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {

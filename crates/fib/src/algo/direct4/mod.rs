@@ -60,7 +60,7 @@ struct Tables<W> {
     /// lookups then touch 128 KiB instead of the cells.
     whole: Option<Pages>,
     cells: Cells<W>,
-    behind: Arc<bitruns4::Tables>,
+    behind: Arc<bitruns4::Tables<Wide>>,
 }
 
 /// Lookups of some addresses, 16 at a time; then what their cells leave to the table behind, of which there
@@ -216,7 +216,7 @@ fn look_into_cells<W: Width>(
 /// Answers what the cells have left.
 #[inline(always)]
 fn look_behind(
-    behind: &bitruns4::Tables,
+    behind: &bitruns4::Tables<Wide>,
     mut left: u64,
     addrs: &[[u32; LANES]],
     answers: &mut [[NexthopId; LANES]],
@@ -257,7 +257,7 @@ impl<W: Width> Tables<W> {
 }
 
 /// A lookup in the table behind.
-struct Behind<'a>(&'a bitruns4::Tables, u32);
+struct Behind<'a>(&'a bitruns4::Tables<Wide>, u32);
 
 impl Kernel for Behind<'_> {
     type Output = NexthopId;

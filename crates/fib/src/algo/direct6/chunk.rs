@@ -1,11 +1,11 @@
 //! The way of many lookups together: stages and chunks.
 
-use super::deep::Lanes;
 use super::layout::{
     CHUNK, FEW, FEW_OF_PROBES, LINE_KEY, LINE_OFFSET, MORE, PROBES, STAGE, STAGES, key, slot,
 };
 use super::reader::Reader;
 use super::stages::{Stages, for_each_bit, for_each_lane};
+use crate::algo::pending::Pending;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 use crate::simd::lanes;
@@ -57,7 +57,9 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
 
     /// The fixed path for some stages of a chunk: first to the lines of all addresses, which are fetched,
     /// then what they say, so that all wait for memory together; `at` holds the lines in the end.
-    /// Note: we tried a walk for each level, which fetches pages and nodes ahead, too: a tenth slower
+    ///
+    /// Without AVX-512 a walk for each level, which fetches pages and nodes ahead, too: such processors have
+    /// room for fewer instructions that wait. Note: with it we tried that, too: a tenth slower
     /// where these lie in the nearest caches, and no faster where they do not.
     #[inline(always)]
     fn in_two_walks<C: Count, const STAGES: usize>(
@@ -65,11 +67,25 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
         mut stages: Stages<'_, STAGES>,
         at: &mut [[u32; STAGE]; STAGES],
     ) {
-        stages.for_each(at, |addr, at, _| {
-            *at =
-                self.entries.half(slot(self.entries.half(self.in_page(addr)), key(addr, LINE_KEY)));
-            self.records.prefetch(*at & LINE_OFFSET);
-        });
+        if C::HAS_AVX512 {
+            stages.for_each(at, |addr, at, _| {
+                *at = self.line(addr);
+                self.records.prefetch(*at & LINE_OFFSET);
+            });
+        } else {
+            stages.for_each(at, |addr, at, _| {
+                *at = self.in_page(addr);
+                self.entries.prefetch(*at);
+            });
+            stages.for_each(at, |addr, at, _| {
+                *at = slot(self.entries.half(*at), key(addr, LINE_KEY));
+                self.entries.prefetch(*at);
+            });
+            stages.for_each(at, |_, at, _| {
+                *at = self.entries.half(*at);
+                self.records.prefetch(*at & LINE_OFFSET);
+            });
+        }
         stages.for_each(at, |addr, at, answer| *answer = self.answer::<C>(*at, addr));
     }
 
@@ -142,7 +158,7 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
         if AHEAD {
             self.in_two_walks::<C, STAGES>(Stages { more: &more, addrs, answers }, &mut lines);
         }
-        let mut deep = Lanes::<N>::new();
+        let mut deep = Pending::<N>::new();
         for (stage, lines) in lines.iter().enumerate() {
             let flagged = C::high_bits(lines);
             for_each_bit(flagged, |i| deep.push(stage * STAGE + i, lines[i], LINE_KEY, true));

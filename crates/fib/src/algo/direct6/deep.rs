@@ -2,6 +2,7 @@
 
 use super::line;
 use super::{DEEP, LINE_OFFSET, Reader, key};
+use crate::algo::pending::Pending;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 
@@ -10,11 +11,11 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
     #[inline(always)]
     pub(super) fn finish<C: Count, const N: usize>(
         self,
-        mut deep: Lanes<N>,
+        mut deep: Pending<N>,
         addrs: &[u128; N],
         answers: &mut [NexthopId; N],
     ) {
-        let (mut below, mut lists) = (Lanes::<N>::new(), Lanes::<N>::new());
+        let (mut below, mut lists) = (Pending::<N>::new(), Pending::<N>::new());
         while deep.count > 0 {
             (below.count, lists.count) = (0, 0);
             for (at, line, level) in deep.iter() {
@@ -45,44 +46,5 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
                 deep.push(at, line, level, line & DEEP != 0);
             }
         }
-    }
-}
-
-/// Those of `N` addresses that need more: their places, a line or table, and the level of its key.
-pub(super) struct Lanes<const N: usize> {
-    at: [u8; N],
-    entry: [u32; N],
-    level: [u8; N],
-    pub(super) count: usize,
-}
-
-impl<const N: usize> Lanes<N> {
-    #[inline(always)]
-    pub(super) fn new() -> Self {
-        Self { at: [0; N], entry: [0; N], level: [0; N], count: 0 }
-    }
-
-    /// Adds an address if `counts`; without a branch, as nobody can predict that.
-    #[inline(always)]
-    pub(super) fn push(&mut self, at: usize, entry: u32, level: u32, counts: bool) {
-        let i = self.count % N;
-        (self.at[i], self.entry[i], self.level[i]) = (at as u8, entry, level as u8);
-        self.count += usize::from(counts);
-    }
-
-    #[inline(always)]
-    fn get(&self, i: usize) -> (usize, u32, u32) {
-        let i = i % N;
-        (usize::from(self.at[i]), self.entry[i], u32::from(self.level[i]))
-    }
-
-    #[inline(always)]
-    fn set(&mut self, i: usize, entry: u32) {
-        self.entry[i % N] = entry;
-    }
-
-    #[inline(always)]
-    fn iter(&self) -> impl Iterator<Item = (usize, u32, u32)> {
-        (0..self.count).map(|i| self.get(i))
     }
 }
