@@ -11,11 +11,11 @@ pub fn forest<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
 
 /// The forwarding rates, or the figures that measures have of their own.
 pub fn rates<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
-    let all = source.extras.drawings.rates.iter();
-    if all.len() == 0 {
+    let all = &source.extras.drawings.rates;
+    if all.is_empty() {
         return vec![Block::Paragraph("No chart is drawn: no trial was kept.".to_owned())];
     }
-    all.flat_map(|own| figure(own.title, Some(&own.file), &own.svg)).collect()
+    all.iter().flat_map(|own| figure(own.title, Some(&own.file), &own.svg)).collect()
 }
 
 /// The device costs, when a trial has one.
