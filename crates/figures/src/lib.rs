@@ -202,7 +202,10 @@ impl Chart {
         let empty: Vec<TrafficSeries> = empty;
         if !empty.is_empty() {
             let names: Vec<&str> = empty.iter().map(|one| one.traffic.as_str()).collect();
-            self.caption += &format!("\nNot drawn, without a trial that has this figure: {}.", names.join(", "));
+            self.caption += &format!(
+                "\nNot drawn, without a trial that has this figure: {}.",
+                names.join(", ")
+            );
         }
         self
     }

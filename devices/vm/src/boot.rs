@@ -78,11 +78,9 @@ impl Boot {
     /// The task with what only this boot knows.
     pub(super) fn completed(&self, task: Task) -> Task {
         match &self.system {
-            System::Linux { base, rules } => Task {
-                modules: base.module_names(),
-                rules: rules.clone(),
-                ..task
-            },
+            System::Linux { base, rules } => {
+                Task { modules: base.module_names(), rules: rules.clone(), ..task }
+            }
             System::FreeBsd(_) => task,
         }
     }
