@@ -12,6 +12,7 @@ set -euo pipefail
 docs=$(cd "$(dirname "$0")" && pwd)
 program=${FWDLAB:-fwdlab}
 scratch=$(mktemp -d)
+export TMPDIR=$scratch   # what Chromium leaves goes with it
 trap 'rm -rf "$scratch"' EXIT
 
 # picture DIRECTORY FILE light|dark WIDTH SECTION...: a page with these of its sections, without the

@@ -83,7 +83,7 @@ pub fn run_guest() {
 fn trial(voice: &Voice) -> Result<Counted> {
     voice.stage("loaded modules")?;
     let task = read_task()?;
-    system::load_modules(&task.modules, &task.absent)?;
+    system::load_modules(&task.modules)?;
     voice.stage("built its network")?;
     let network = Network::build(&task)?;
     let mut counted = Counted { proof: network.proof(&task)?, ..Counted::default() };

@@ -399,7 +399,6 @@ mod tests {
     fn a_word_of_another_variant_that_this_kernel_lacks_is_absent() {
         let mut task = Task {
             modules: Vec::new(),
-            absent: Vec::new(),
             sysctl: [("net.ipv4.conf.all.rp_filter".to_owned(), "1".to_owned())].into(),
             read: ["net.ipv4.of_another_kernel", "net.ipv4.ip_forward"].map(str::to_owned).to_vec(),
             rules: None,

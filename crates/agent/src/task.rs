@@ -20,8 +20,6 @@ pub const MODULE_DIRECTORY: &str = "modules";
 pub struct Task {
     /// Names of the modules to load, in this order.
     pub modules: Vec<String>,
-    /// Modules that the task needs and that the kernel's files do not have.
-    pub absent: Vec<String>,
     /// Settings of the device below `/proc/sys`.
     pub sysctl: BTreeMap<String, String>,
     /// Words that other variants set and this one does not: read back where the guest has them.

@@ -30,6 +30,12 @@ pub struct Changes {
     pub set: Vec<String>,
 }
 
+/// A text as TOML has it, which escapes other characters than Rust does: paths may hold marks that stand on
+/// letters.
+pub fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
 /// As TOML has whole numbers.
 fn seed(text: &str) -> Result<i64, String> {
     let number = text.parse().ok().filter(|number| *number >= 0);

@@ -18,6 +18,16 @@ const EXAMPLES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/examples.r
 /// The files beside examples that they name.
 const FILES: &[(&str, &[u8])] = &[("capture.pcap", include_bytes!("../examples/capture.pcap"))];
 
+/// The names of the experiments that are part of this program.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    EXAMPLES.iter().map(|(name, _)| *name)
+}
+
+/// The names of the files beside them.
+pub fn files() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
+}
+
 /// The example that runs when nothing is named.
 pub const USUAL: &str = "modular-fib";
 
@@ -119,7 +129,7 @@ fn explained(error: fwdlab_experiment::Error, path: &Path) -> anyhow::Error {
             ),
             (fwdlab_experiment::Error::File(_), _) if !path.exists() => {
                 let name = path.file_stem().unwrap_or_default().to_string_lossy();
-                let is_one = EXAMPLES.iter().any(|(known, _)| *known == name);
+                let is_one = names().any(|known| known == name);
                 if let Some(meant) = path.to_str().and_then(meant::of_experiment) {
                     return anyhow::anyhow!("there is no file {meant}");
                 }
@@ -141,15 +151,14 @@ fn text_of(name: &str) -> anyhow::Result<&'static str> {
     let name = name.strip_suffix(".toml").unwrap_or(name);
     let found = EXAMPLES.iter().find(|(known, _)| *known == name);
     found.map(|(_, text)| *text).with_context(|| {
-        let files = FILES.iter().map(|(known, _)| *known);
-        if files.clone().any(|file| file == name) {
+        if files().any(|file| file == name) {
             let reads = "no experiment, but a file that one names";
             return format!("{name} is {reads}; `fwdlab examples {name} > {name}` writes it");
         }
         if let Some(meant) = meant::of_experiment(name) {
             return format!("there is no example {meant}");
         }
-        let near = nearest(name, EXAMPLES.iter().map(|(known, _)| *known).chain(files));
+        let near = nearest(name, names().chain(files()));
         let near = near.map_or_else(String::new, |near| format!("did you mean {near:?}? "));
         format!("there is no example {name:?}; {near}`fwdlab examples` lists them")
     })
@@ -198,7 +207,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
 
 /// One line for each example.
 fn list() -> String {
-    let width = EXAMPLES.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let width = names().map(str::len).max().unwrap_or(0);
     let mut out = String::new();
     for (name, text) in EXAMPLES {
         let head = Head::of(text);
@@ -210,7 +219,7 @@ fn list() -> String {
         let _ = write!(out, "\ndevice {device:?} was left out of this build; {}", features::REMEDY);
     }
     out.push_str("\nfwdlab run --example NAME runs one, fwdlab examples NAME prints it\n");
-    for (name, _) in FILES {
+    for name in files() {
         let _ = writeln!(out, "beside them: fwdlab examples {name} > {name}");
     }
     out

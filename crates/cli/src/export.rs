@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser;
+use fwdlab_guard::words;
 use fwdlab_netbenches::export::export;
 use fwdlab_results::Results;
 
@@ -116,15 +117,18 @@ fn netbenches(places: &[Place], output: &Path) -> anyhow::Result<()> {
 fn csv(all: &[Results]) -> anyhow::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in all.iter().flat_map(long::rows) {
-        writer.serialize(row).context("cannot encode a trial as CSV")?;
+        writer.serialize(row.on_one_line()).context("cannot encode a trial as CSV")?;
     }
-    writer.into_inner().context("cannot encode the trials as CSV")
+    let bytes = writer.into_inner().context("cannot encode the trials as CSV")?;
+    // A terminal acts on what it is shown of a stranger's journal.
+    Ok(words::visible(&String::from_utf8_lossy(&bytes)).into_owned().into_bytes())
 }
 
 fn jsonl(all: &[Results]) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for row in all.iter().flat_map(long::rows) {
-        serde_json::to_writer(&mut bytes, &row).context("cannot encode a trial as JSON")?;
+        let text = serde_json::to_string(&row).context("cannot encode a trial as JSON")?;
+        bytes.extend_from_slice(words::in_json(&text).as_bytes());
         bytes.push(b'\n');
     }
     Ok(bytes)

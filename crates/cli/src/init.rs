@@ -10,7 +10,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use fwdlab_experiment::Problem;
 
-use crate::changes::Changes;
+use crate::changes::{Changes, quoted};
 use crate::devices::{self, Compares, STARTS, Start};
 use crate::experiments::Named;
 use crate::features;
@@ -176,7 +176,9 @@ fn understood(compare: &str, stem: &str, text: &str) -> anyhow::Result<()> {
         Some(fwdlab_experiment::Error::Experiment(problems)) => {
             let said =
                 |own: &Problem| format!("{}; wanted {}; {}", own.what, own.wanted, own.remedy);
-            let said: Vec<String> = problems.list.iter().map(said).collect();
+            let mut said: Vec<String> = problems.list.iter().map(said).collect();
+            // What is wrong with a word is so in both variants.
+            said.dedup();
             bail!("--compare {compare}: {}", said.join("\n"))
         }
         // Kernels that are not there yet.
@@ -240,16 +242,16 @@ fn experiment(device: &Start, compare: &str, traffic: Traffic) -> anyhow::Result
         );
     }
     let setting = |value: &str| match device.compares {
-        Compares::Kernels => format!("kernel = {value:?}"),
-        Compares::Words => format!("set = {{ {word:?} = {value:?} }}"),
+        Compares::Kernels => format!("kernel = {}", quoted(value)),
+        Compares::Words => format!("set = {{ {} = {} }}", quoted(word), quoted(value)),
     };
     let what = if word.is_empty() { String::new() } else { format!("{word}: ") };
-    let title = format!("{what}{after} against {before}");
+    let title = quoted(&format!("{what}{after} against {before}"));
     // Instructions of kernels are counted, and repeat themselves.
     let margin = if device.compares == Compares::Kernels { "\"0.2%\"" } else { "\"1%\"" };
     let mut text = format!(
         "# Written by `fwdlab init`. docs/experiment-file.md describes every key.\n\n\
-         title = {title:?}\n\
+         title = {title}\n\
          device = {:?}             # {}\n\
          baseline = \"before\"\n\
          margin = {:<20} # differences up to this do not matter\n\

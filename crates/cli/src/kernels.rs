@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 
+use crate::changes::quoted;
 use crate::devices::OF_KERNELS;
 
 /// What an experiment of kernels is called, and its results' directory with it.
@@ -43,13 +44,15 @@ pub fn experiment(kernels: &[String]) -> anyhow::Result<String> {
     };
     let mut text = format!(
         "# Written by `fwdlab run --kernel`.\n\n\
-         title = {:?}\ndevice = {OF_KERNELS:?}\nbaseline = {baseline:?}\n\
+         title = {}\ndevice = {OF_KERNELS:?}\nbaseline = {}\n\
          margin = \"0.2%\"\nblocks = 4\nprofile = true\nduration = \"500ms\"\nwarmup = \"50ms\"\ninterval = \"50ms\"\n\n\
          [{OF_KERNELS}]\nclock = \"instructions\"\n",
-        format!("Instructions per forwarded frame: {last} against {baseline}"),
+        quoted(&format!("Instructions per forwarded frame: {last} against {baseline}")),
+        quoted(baseline),
     );
     for (name, path) in &variants {
-        text.push_str(&format!("\n[[variant]]\nname = {name:?}\nkernel = {path:?}\n"));
+        let (name, path) = (quoted(name), quoted(path));
+        text.push_str(&format!("\n[[variant]]\nname = {name}\nkernel = {path}\n"));
     }
     text.push_str(TRAFFIC);
     Ok(text)
@@ -79,6 +82,16 @@ mod tests {
         assert_eq!(file["baseline"].as_str(), Some("before"));
         assert_eq!(file["variant"][0]["kernel"].as_str(), Some("/"));
         assert_eq!(file["variant"][1]["kernel"].as_str(), Some("6.12.9-amd64"));
+    }
+
+    /// "Too few unicode value digits" in a file that nobody had written.
+    #[test]
+    fn paths_are_written_as_toml_has_them() {
+        for path in ["e\u{301}te\u{301}", "a\"b", "a\\b", "a'b", "a\tb", "\u{1b}[31m"] {
+            let text = experiment(&["before=/".to_owned(), format!("after={path}")]).unwrap();
+            let file: toml::Table = text.parse().unwrap();
+            assert_eq!(file["variant"][1]["kernel"].as_str(), Some(path));
+        }
     }
 
     #[test]

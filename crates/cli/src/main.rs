@@ -9,6 +9,7 @@ mod audit;
 mod bisect;
 mod changes;
 mod compare;
+mod completions;
 #[cfg(target_os = "linux")]
 mod control;
 #[cfg(target_os = "linux")]
@@ -97,7 +98,7 @@ enum Command {
     /// Load a routing table into the modular FIB and look at it
     Fib(fib::Args),
     /// Print what a shell needs to complete commands
-    Completions(manual::CompletionsArgs),
+    Completions(completions::Args),
     /// Say what this machine can do and how to get what is missing
     Doctor(doctor::Args),
     /// List the experiments that are part of this program, or print one
@@ -236,7 +237,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         #[cfg(target_os = "linux")]
         Command::Ctl(arguments) => ctl::execute(&arguments),
         Command::Fib(arguments) => fib::execute(&arguments),
-        Command::Completions(arguments) => manual::completions(&arguments, Cli::command()),
+        Command::Completions(arguments) => completions::execute(&arguments, &Cli::command()),
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Examples(arguments) => experiments::execute(&arguments),
         Command::Init(arguments) => init::execute(&arguments),

@@ -1,5 +1,4 @@
-//! `fwdlab completions` and `fwdlab man`: what shells and manuals know of this program, made from its
-//! own arguments.
+//! `fwdlab man`: manual pages, made from the program's own arguments.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,14 +11,6 @@ use crate::output;
 /// What `fwdlab licences` prints: our own licence, then those of all parts (`cargo xtask supply --write`).
 pub const LICENCES: &str = include_str!("../licences.txt");
 
-/// Arguments of `fwdlab completions`.
-#[derive(clap::Args)]
-pub struct CompletionsArgs {
-    /// The shell
-    #[arg(value_enum)]
-    shell: clap_complete::Shell,
-}
-
 /// Arguments of `fwdlab man`.
 #[derive(clap::Args)]
 pub struct ManArgs {
@@ -27,25 +18,13 @@ pub struct ManArgs {
     dir: Option<PathBuf>,
 }
 
-/// Prints completions for a shell.
-///
-/// # Errors
-/// When stdout cannot be written.
-pub fn completions(
-    arguments: &CompletionsArgs,
-    mut command: clap::Command,
-) -> anyhow::Result<ExitCode> {
-    let mut text = Vec::new();
-    clap_complete::generate(arguments.shell, &mut command, "fwdlab", &mut text);
-    output::print_raw(&text)?;
-    Ok(ExitCode::SUCCESS)
-}
-
 /// Prints the manual page, or writes those of all commands.
 ///
 /// # Errors
 /// When a file or stdout cannot be written.
-pub fn man(arguments: &ManArgs, mut command: clap::Command) -> anyhow::Result<ExitCode> {
+pub fn man(arguments: &ManArgs, command: clap::Command) -> anyhow::Result<ExitCode> {
+    // `help` has a copy of every command below it
+    let mut command = command.disable_help_subcommand(true);
     command.build();
     let Some(dir) = &arguments.dir else {
         output::print_raw(&page(&command)?)?;
@@ -54,15 +33,22 @@ pub fn man(arguments: &ManArgs, mut command: clap::Command) -> anyhow::Result<Ex
     let failed = || format!("cannot write manual pages to {}", dir.display());
     std::fs::create_dir_all(dir).with_context(failed)?;
     let folder = Folder::open(dir).with_context(failed)?;
-    let mut count = 0;
-    let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set());
-    for command in std::iter::once(&command).chain(shown) {
+    let commands = with_those_below(&command);
+    for command in &commands {
         let name = command.get_display_name().unwrap_or(command.get_name());
         folder.put(format!("{name}.1").as_ref(), &page(command)?).with_context(failed)?;
-        count += 1;
     }
-    fwdlab_guard::say!("{count} pages written to {}", dir.display());
+    fwdlab_guard::say!("{} pages written to {}", commands.len(), dir.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// A command and all that are shown below it: each page names the pages of those.
+fn with_those_below(command: &clap::Command) -> Vec<&clap::Command> {
+    let mut found = vec![command];
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        found.extend(with_those_below(sub));
+    }
+    found
 }
 
 fn page(command: &clap::Command) -> anyhow::Result<Vec<u8>> {

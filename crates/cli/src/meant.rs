@@ -103,6 +103,9 @@ fn in_the_file(device: &str) -> String {
 
 /// What to do with a device that `init` has no questions for.
 fn of_device(device: &str) -> Option<String> {
+    if let Some(meant) = devices::all().iter().find_map(|kind| kind.asked_for_by(device)) {
+        return Some(format!("in an experiment's file, {meant}"));
+    }
     let takes_testbed = devices::named(device).is_some_and(|kind| kind.takes_testbed());
     takes_testbed.then(|| {
         format!(

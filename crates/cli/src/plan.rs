@@ -224,14 +224,16 @@ fn text(needs: &Needs) -> String {
     let least = if needs.is_time_measured { "about" } else { "at least" };
     let _ = writeln!(
         out,
-        "planned: {}{} of {}{}{}{}, {least} {}",
+        "planned: {}{}{} of {}{}{}{}, {least} {}{}",
         boots(needs),
+        if needs.is_until_decided { "until decided, at most " } else { "" },
         plural(needs.planned_blocks, "block"),
         plural(needs.trials_per_block, "trial"),
         truths(needs),
         each(needs),
         profiles(needs),
         duration(needs.planned_seconds()),
+        if needs.is_until_decided { " if all of them run" } else { "" },
     );
     let _ = writeln!(
         out,
@@ -308,11 +310,13 @@ fn time(block_seconds: f64, blocks: u64) -> String {
     if blocks == u64::MAX { "-".to_owned() } else { duration(block_seconds * blocks as f64) }
 }
 
-/// `45 s`, `12 min`, `3.5 h`.
+/// `480 ms`, `4.5 s`, `45 s`, `12 min`, `3.5 h`.
 fn duration(seconds: f64) -> String {
     let whole = Duration::from_secs_f64(seconds.clamp(0.0, 1e12));
     match whole.as_secs() {
-        0..120 => format!("{seconds:.0} s"),
+        0 => format!("{:.0} ms", seconds * 1e3),
+        1..10 => format!("{seconds:.1} s"),
+        10..120 => format!("{seconds:.0} s"),
         120..7_200 => format!("{:.0} min", seconds / 60.0),
         _ => format!("{:.1} h", seconds / 3_600.0),
     }
@@ -334,5 +338,11 @@ mod tests {
         assert_eq!(needed(&forecast(12, u64::MAX), 4), "12 (out of reach)");
         assert_eq!(needed(&forecast(12, 20), 0), "12");
         assert_eq!((time(2.0, u64::MAX), time(2.0, 30)), ("-".to_owned(), "60 s".to_owned()));
+    }
+
+    /// "At least 0 s".
+    #[test]
+    fn short_times_are_not_rounded_to_nothing() {
+        assert_eq!([0.2, 1.31, 9.6, 45.2].map(duration), ["200 ms", "1.3 s", "9.6 s", "45 s"]);
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fwdlab_campaign::profiling::Session;
+use fwdlab_guard::words::one_line;
 use fwdlab_report as report;
 use fwdlab_results::environment::Environment;
 use fwdlab_results::profile::FREQUENCY_HZ;
@@ -57,6 +58,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if let Some(earlier) = Environment::read(&arguments.dir)? {
         let now = environment::of(results.campaign.seed, &experiment, device.as_ref());
         for difference in earlier.differences(&now) {
+            // of a file that a stranger may have written
+            let difference = one_line(&difference);
             fwdlab_guard::say!(
                 "warning: this is not what the measured trials ran on: {difference}"
             );

@@ -98,54 +98,25 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let work = Work::find(&place, &experiment, arguments.retry_failed)?;
     // Before there is a device, which must not outlive this command.
     let stop = interrupt::stop_on_interrupt()?;
-    let nowhere = |error| experiments::placed(error, &experiment);
-    let mut device = devices::open(&experiment, &arguments.testbed).map_err(nowhere)?;
-    let terms = terms(&experiment, device.as_ref())?;
-    if !matches!(work, Work::Report(_)) {
-        let dir = match &work {
-            Work::Again(dir) => dir.clone(),
-            _ => place.dir(&experiment, &terms)?,
-        };
-        // Nobody else's, before anything boots; it is free again for the journal.
-        let _reserved = Reserved::take(&dir)?;
-        device.keep_logs_in(&dir);
-        if experiment.blocks.planned() == 1 {
-            fwdlab_guard::say!("warning: one block decides nothing: --blocks 8 gives a verdict");
-        }
-        preflight::caution(&experiment);
-        if !arguments.quiet {
-            preflight::announce(&experiment);
-        }
-        let tried = preflight::pass(&experiment, device.as_mut(), arguments.quiet, &stop);
-        if !tried.map_err(nowhere)? {
-            fwdlab_guard::say!("stopped before the first trial");
-            return Ok(ExitCode::from(interrupt::STOPPED));
-        }
-    }
-    let dir = match work {
+    let dir = match &work {
+        // What was measured needs no device any more.
         Work::Report(dir) => {
             fwdlab_guard::say!("{} is finished and lacks its report", dir.display());
-            dir
+            dir.clone()
         }
         Work::Campaign | Work::Again(_) => {
-            let mut opened = match &work {
-                Work::Again(dir) => Place::retry(dir, &experiment)?,
-                _ => place.open(&experiment, &terms)?,
+            let campaign = Campaign {
+                arguments,
+                experiment: &experiment,
+                place: &place,
+                again: work.again(),
+                memory: memory.as_ref(),
+                stop: &stop,
             };
-            if let Some(memory) = &memory {
-                let own = opened.earlier.as_ref().map(|earlier| &earlier.campaign);
-                opened.journal.remember(memory.earlier(own));
+            match campaign.run()? {
+                Ran::Whole(dir) => dir,
+                Ran::Ended(code) => return Ok(code),
             }
-            let processes = (opened.plan.seed, opened.plan.blocks_per_process);
-            let is_watched = !arguments.quiet && std::io::stderr().is_terminal();
-            device = process::in_processes(device, &experiment, processes, is_watched)?;
-            let dir = opened.journal.dir().to_owned();
-            let how = How { is_quiet: arguments.quiet, is_retry: arguments.retry_failed };
-            let end = measure(&experiment, device.as_mut(), opened, how, &stop)?;
-            if let Some(code) = ended_early(&end, &dir) {
-                return Ok(code);
-            }
-            dir
         }
     };
     let results = Results::read(&dir)?.knowing(&devices::known());
@@ -153,17 +124,24 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         memory.remember(&results)?;
     }
     if experiment.profile {
-        device = devices::open(&experiment, &arguments.testbed)?;
-        let session = Session {
-            experiment: &experiment,
-            device: device.as_mut(),
-            results: &results,
-            frequency_hz: FREQUENCY_HZ,
-            stop: &stop,
-        };
-        profile::take(session)?;
+        match devices::open(&experiment, &arguments.testbed) {
+            Ok(mut device) => {
+                let session = Session {
+                    experiment: &experiment,
+                    device: device.as_mut(),
+                    results: &results,
+                    frequency_hz: FREQUENCY_HZ,
+                    stop: &stop,
+                };
+                profile::take(session)?;
+            }
+            // What was measured is worth its report without them.
+            Err(error) => fwdlab_guard::say!(
+                "warning: no profiles: {error:#}; `fwdlab profile {}` takes them",
+                dir.display()
+            ),
+        }
     }
-    drop(device);
     let written = report::write(&dir, &results)?;
     let failed = results.failed().len();
     output::print_raw(arguments.format.of(&results, &written.claims)?.as_bytes())?;
@@ -192,6 +170,71 @@ impl Args {
     }
 }
 
+/// A campaign that begins, or goes on.
+struct Campaign<'a> {
+    arguments: &'a Args,
+    experiment: &'a Arc<Experiment>,
+    place: &'a Place,
+    /// The results whose FAILED trials run again.
+    again: Option<&'a Path>,
+    memory: Option<&'a Memory>,
+    stop: &'a AtomicBool,
+}
+
+/// What became of a campaign.
+enum Ran {
+    /// It is whole, in this directory.
+    Whole(PathBuf),
+    /// It is not, and the command ends.
+    Ended(ExitCode),
+}
+
+impl Campaign<'_> {
+    /// Tries every variant, then runs what is missing.
+    fn run(&self) -> anyhow::Result<Ran> {
+        let Self { arguments, experiment, place, again, memory, stop } = *self;
+        let nowhere = |error| experiments::placed(error, experiment);
+        let mut device = devices::open(experiment, &arguments.testbed).map_err(nowhere)?;
+        let terms = terms(experiment, device.as_ref())?;
+        let dir = again.map_or_else(|| place.dir(experiment, &terms), |dir| Ok(dir.to_owned()))?;
+        // Nobody else's, before anything boots; it is free again for the journal.
+        let reserved = Reserved::take(&dir)?;
+        device.keep_logs_in(&dir);
+        if !self.is_ready(device.as_mut()).map_err(nowhere)? {
+            fwdlab_guard::say!("stopped before the first trial");
+            return Ok(Ran::Ended(ExitCode::from(interrupt::STOPPED)));
+        }
+        drop(reserved);
+        let mut opened = match again {
+            Some(dir) => Place::retry(dir, experiment)?,
+            None => place.open(experiment, &terms)?,
+        };
+        if let Some(memory) = memory {
+            let own = opened.earlier.as_ref().map(|earlier| &earlier.campaign);
+            opened.journal.remember(memory.earlier(own));
+        }
+        let processes = (opened.plan.seed, opened.plan.blocks_per_process);
+        let is_watched = !arguments.quiet && std::io::stderr().is_terminal();
+        device = process::in_processes(device, experiment, processes, is_watched)?;
+        let dir = opened.journal.dir().to_owned();
+        let how = How { is_quiet: arguments.quiet, is_retry: arguments.retry_failed };
+        let end = measure(experiment, device.as_mut(), opened, how, stop)?;
+        Ok(ended_early(&end, &dir).map_or(Ran::Whole(dir), Ran::Ended))
+    }
+
+    /// Tries every variant; false when it was stopped meanwhile.
+    fn is_ready(&self, device: &mut dyn Device) -> anyhow::Result<bool> {
+        if self.experiment.blocks.planned() == 1 {
+            fwdlab_guard::say!("warning: one block decides nothing: --blocks 8 gives a verdict");
+        }
+        preflight::caution(self.experiment);
+        if !self.arguments.quiet {
+            preflight::announce(self.experiment);
+        }
+        preflight::pass(self.experiment, device, self.arguments.quiet, self.stop)
+    }
+}
+
 /// What there is to do.
 enum Work {
     /// Begin a campaign, or go on with one.
@@ -203,6 +246,14 @@ enum Work {
 }
 
 impl Work {
+    /// The results whose FAILED trials run again.
+    fn again(&self) -> Option<&Path> {
+        match self {
+            Self::Again(dir) => Some(dir),
+            Self::Campaign | Self::Report(_) => None,
+        }
+    }
+
     fn find(place: &Place, experiment: &Experiment, retries: bool) -> anyhow::Result<Self> {
         let finished = place.finished(experiment)?;
         if retries {

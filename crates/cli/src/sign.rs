@@ -69,13 +69,18 @@ pub fn execute_sign(arguments: &SignArgs) -> anyhow::Result<ExitCode> {
         anyhow::bail!("this is not signed: {fault}");
     }
     anyhow::ensure!(
-        key.exists(),
+        key.is_file(),
         "there is no key {}; make one with `ssh-keygen -t ed25519 -f {}`",
         key.display(),
         key.display()
     );
     let made = ssh_keygen(&["-Y", "sign", "-n", NAMESPACE, "-f", &path(key)?], &text)?;
-    anyhow::ensure!(made.status.success(), "ssh-keygen could not sign: {}", said(&made.stderr));
+    anyhow::ensure!(
+        made.status.success(),
+        "ssh-keygen could not sign with {}: {}; name a private key, such as `ssh-keygen -t ed25519 -f FILE` makes",
+        key.display(),
+        said(&made.stderr)
+    );
     write_whole(&place, &made.stdout)?;
     fwdlab_guard::say!("signature: {}", place.display());
     Ok(ExitCode::SUCCESS)

@@ -122,6 +122,11 @@ fn fifos_and_endless_files_are_refused() {
         &["run", "/dev/zero"],
         &["compare", "/dev/zero", "fifo.toml"],
         &["fib", "show", "--routes", "/dev/zero"],
+        &["history", "--store", "/dev/zero"],
+        #[cfg(target_os = "linux")]
+        &["doctor", "--testbed", "/dev/zero"],
+        #[cfg(target_os = "linux")]
+        &["doctor", "--testbed", "fifo.toml"],
     ] {
         let stderr = refused(&lab, arguments);
         assert!(stderr.contains("no regular file"), "{arguments:?}: {stderr}");
@@ -331,6 +336,14 @@ fn words_of_a_journal_can_neither_command_a_terminal_nor_forge_a_heading() {
     let headings = readme.lines().filter(|line| line.trim_start().starts_with("# ")).count();
     assert_eq!(headings, 1, "{readme}");
     assert_eq!(readme.lines().filter(|line| line.trim() == "## Verdicts").count(), 0, "{readme}");
+    // Tables for other programs, which are looked at in terminals, too.
+    for form in ["--csv", "--jsonl"] {
+        let table = text(&lab.fwdlab(&["export", "out", form]).stdout);
+        let odd = table.chars().find(|c| c.is_control() && *c != '\n');
+        assert_eq!((odd, table.contains('\u{202e}')), (None, false), "{form}");
+        assert!(table.contains("all is well"), "{form}: {table}");
+        assert!(!table.lines().any(|line| line.starts_with('#')), "{form}: {table}");
+    }
 }
 
 /// Colours as well: they can hide all that follows, and no one asked for them in a pipe.

@@ -147,6 +147,33 @@ fn a_run_killed_while_it_wrote_its_report_ends_it_the_next_time() {
     assert!(lab.path("results/short-2").exists());
 }
 
+/// The device was opened for it, and where that could not be any more there was no report, for ever.
+#[test]
+fn a_report_that_lacks_needs_no_device() {
+    let one_core = |program: &str| {
+        let mut command = Command::new("taskset");
+        command.args(["-c", "0", program]);
+        command
+    };
+    if !one_core("true").status().is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED a_report_that_lacks_needs_no_device: taskset(1) gives no core");
+        return;
+    }
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));
+    lab.measured(&["run", "short.toml"]);
+    let readme = lab.path("results/short/README.md");
+    fs::remove_file(&readme).expect("a report");
+    // On one core the built-in device cannot be set up.
+    let again = || {
+        let mut command = one_core(env!("CARGO_BIN_EXE_fwdlab"));
+        command.args(["run", "short.toml"]).current_dir(lab.dir.path());
+        text(&command.output().expect("taskset starts").stderr)
+    };
+    let said = again();
+    assert!(said.contains("lacks its report") && readme.exists(), "{said}");
+    assert!(again().contains("may use one core"), "the next one is a campaign");
+}
+
 #[test]
 fn failed_trials_run_again_when_asked() {
     let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));

@@ -17,12 +17,35 @@ fn init_writes_an_experiment_that_plans_and_never_overwrites() {
     let output = lab.fwdlab(&arguments);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("fwdlab run mine.toml"));
-    assert_eq!(lab.fwdlab(&["plan", "mine.toml"]).status.code(), Some(0));
+    let plan = lab.fwdlab(&["plan", "mine.toml"]);
+    assert_eq!(plan.status.code(), Some(0));
+    // "At least 110 s" of a campaign that may end after the fifth of its blocks.
+    let planned = text(&plan.stdout);
+    assert!(planned.starts_with("planned: until decided, at most 40 blocks"), "{planned}");
+    assert!(planned.contains(" s if all of them run\n"), "{planned}");
     let before = fs::read(lab.path("mine.toml")).expect("a file");
     let output = lab.fwdlab(&arguments);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("is there already"), "{}", text(&output.stderr));
     assert_eq!(fs::read(lab.path("mine.toml")).expect("a file"), before);
+}
+
+/// What was wrong with the word of both variants stood there twice, and names that Rust and TOML escape
+/// in different ways made a file that nobody could read.
+#[test]
+fn init_says_what_is_wrong_once_and_writes_names_as_they_are() {
+    let lab = Lab::new(EXPERIMENT);
+    let output = lab.fwdlab(&["init", "mine.toml", "--compare", "no.such=1,2"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert_eq!(said.matches("has no such control word").count(), 1, "{said}");
+    let marked = "e\u{301}te\u{301}/linux";
+    let kernels = format!("{marked},b\"c");
+    let output = lab.fwdlab(&["init", "mine.toml", "--device", "vm", "--compare", &kernels]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let written = fs::read_to_string(lab.path("mine.toml")).expect("a file");
+    assert!(written.contains(&format!("kernel = \"{marked}\"")), "{written}");
+    written.parse::<toml::Table>().expect("TOML");
 }
 
 /// Nothing was said for many seconds.
@@ -156,6 +179,18 @@ fn the_program_says_what_it_is_and_documents_itself() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let page = fs::read_to_string(lab.path("pages/fwdlab-run.1")).expect("a page");
     assert!(page.contains("retry"), "{page}");
+    // Each page that one of them names is there.
+    for (path, text) in lab::contents(&lab.path("pages")) {
+        let text = self::text(&text).replace("\\-", "-");
+        let pages = text.lines().filter_map(|line| line.strip_suffix("(1)"));
+        for named in pages.filter(|name| name.starts_with("fwdlab-") && !name.contains(' ')) {
+            assert!(
+                lab.path(&format!("pages/{named}.1")).exists(),
+                "{named} of {}",
+                path.display()
+            );
+        }
+    }
 }
 
 /// What is wrong on the command line comes with what to write there instead.
@@ -317,6 +352,36 @@ fn a_variant_without_a_kept_trial_is_compared_without_nonsense() {
         assert!(!text.contains("NaN") && !text.contains("nan%"), "{text}");
         assert!(!text.contains("factor"), "{text}");
         assert!(!text.contains("not pinned"), "{text}");
+    }
+}
+
+/// Axes with nothing between them.
+#[test]
+fn a_report_without_a_kept_trial_has_no_charts_and_says_why() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 2"));
+    lab.measured(&["run", "short.toml", "-o", "out"]);
+    for failed in [&["radix", "modular"][..], &["modular"]] {
+        let dir = format!("without-{}", failed.join("-"));
+        fs::create_dir(lab.path(&dir)).expect("a directory");
+        for file in ["trials.jsonl", "experiment.toml", "environment.json"] {
+            fs::copy(lab.path(&format!("out/{file}")), lab.path(&format!("{dir}/{file}")))
+                .expect("a file");
+        }
+        failed_trials(&lab.path(&format!("{dir}/trials.jsonl")), failed);
+        let output = lab.fwdlab(&["report", &dir]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let is_one_kept = failed.len() == 1;
+        for chart in ["graph", "cost", "run-order"] {
+            let is_there = lab.path(&format!("{dir}/{chart}.svg")).exists();
+            assert_eq!(is_there, is_one_kept, "{chart} of {dir}");
+        }
+        assert!(!lab.path(&format!("{dir}/forest.svg")).exists(), "nothing is compared");
+        for page in ["README.md", "index.html"] {
+            let page = fs::read_to_string(lab.path(&format!("{dir}/{page}"))).expect("a page");
+            let is_said = page.contains("No chart is drawn: no trial was kept.");
+            assert_eq!(is_said, !is_one_kept, "{page}");
+            assert!(!page.contains("forest.svg"), "{page}");
+        }
     }
 }
 

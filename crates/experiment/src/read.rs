@@ -480,12 +480,15 @@ fn read_device<'d>(
     }
     let known = devices.iter().copied().find(|device| device.name() == found.value);
     let result = known.ok_or_else(|| {
+        let word = found.value.to_lowercase();
+        let meant = devices.iter().find_map(|device| device.asked_for_by(&word));
         Complaint::new(
             format!("there is no device {:?}", found.value),
             format!("one of {}", names().collect::<Vec<_>>().join(", ")),
-            match nearest(&found.value.to_lowercase(), names()) {
-                Some(near) => format!("did you mean \"{near}\"?"),
-                None => format!("write device = {example}"),
+            match (meant, nearest(&word, names())) {
+                (Some(meant), _) => meant.to_owned(),
+                (None, Some(near)) => format!("did you mean \"{near}\"?"),
+                (None, None) => format!("write device = {example}"),
             },
         )
     });

@@ -103,6 +103,11 @@ pub trait Schema: Sync {
     /// Its name in `device = "NAME"`.
     fn name(&self) -> &'static str;
 
+    /// What to write where `device` has a word that names no device and asks for this one.
+    fn asked_for_by(&self, _word: &str) -> Option<&'static str> {
+        None
+    }
+
     /// What it can do.
     fn abilities(&self) -> Abilities;
 

@@ -193,6 +193,23 @@ impl Chart {
         self.traffics.iter().flat_map(|g| &g.series).all(|s| s.dots.is_empty())
     }
 
+    /// Without the traffics of which there is no trial to draw, whose axes would be empty; the caption names
+    /// them.
+    pub fn drawn(mut self) -> Self {
+        let is_empty = |one: &TrafficSeries| one.series.iter().all(|s| s.dots.is_empty());
+        let (empty, drawn) = self.traffics.into_iter().partition(is_empty);
+        self.traffics = drawn;
+        let empty: Vec<TrafficSeries> = empty;
+        if !empty.is_empty() {
+            let names: Vec<&str> = empty.iter().map(|one| one.traffic.as_str()).collect();
+            self.caption += &format!(
+                "\nNot drawn, without a trial that has this figure: {}.",
+                names.join(", ")
+            );
+        }
+        self
+    }
+
     /// The largest value of any trial.
     pub fn maximum(&self) -> f64 {
         let values = self.traffics.iter().flat_map(|g| &g.series).flat_map(|s| &s.dots);

@@ -20,10 +20,21 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A file that is to be a store has another beginning.
+    #[error(
+        "{} is no store of `fwdlab history`: its first line is {what}; name one that --store has made, or a \
+         file that is not there yet",
+        path.display()
+    )]
+    NoStore {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with its first line.
+        what: String,
+    },
     /// A line of a store is no record.
     #[error(
-        "{}, line {line}: {what}; remove the line, or remove the file and build it again from the \
-         results",
+        "{}, line {line}: {what}; remove the line, or move the file away and build it again from the results",
         path.display()
     )]
     StoreLine {

@@ -155,6 +155,9 @@ impl Store {
                 }
                 Err(error) => {
                     let (path, what) = (path.to_owned(), error.to_string());
+                    if store.points.is_empty() && store.acknowledged.is_empty() {
+                        return Err(Error::NoStore { path, what });
+                    }
                     return Err(Error::StoreLine { path, line: number, what });
                 }
             }
@@ -445,8 +448,13 @@ mod tests {
         let beside = std::fs::read(dir.path().join("history.jsonl.torn")).unwrap();
         let start = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
         assert_eq!(beside, [&whole[start..whole.len() - 9], b"\n"].concat());
-        std::fs::write(&path, "{}\n").unwrap();
+        let first = &whole[..start];
+        std::fs::write(&path, [first, b"{}\n"].concat()).unwrap();
         let error = Store::read(&path).unwrap_err().to_string();
-        assert!(error.contains("line 1") && error.contains("remove"), "{error}");
+        assert!(error.contains("line 2") && error.contains("remove the line"), "{error}");
+        // Nobody is told to remove a file that is another's.
+        std::fs::write(&path, "root:x:0:0\n").unwrap();
+        let error = Store::read(&path).unwrap_err().to_string();
+        assert!(error.contains("is no store of") && !error.contains("remove"), "{error}");
     }
 }

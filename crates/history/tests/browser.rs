@@ -67,6 +67,8 @@ fn title(browser: &str, page: &Path, width: u32) -> Option<String> {
         .arg(format!("--user-data-dir={}", profile.path().display()))
         .arg(format!("--window-size={width},900"))
         .arg(format!("file://{}", page.display()))
+        // its own temporary files go with the profile
+        .env("TMPDIR", profile.path())
         .output()
         .ok()?;
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();

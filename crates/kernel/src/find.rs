@@ -97,7 +97,7 @@ impl Kernel {
     fn packed(package: &Path) -> Result<Self, KernelError> {
         let root = package.with_extension("unpacked");
         let build = build_of(package)?;
-        if fs::read_to_string(root.join(BUILD)).ok().as_ref() != Some(&build) {
+        if fwdlab_guard::input::text(&root.join(BUILD), 4096).ok().as_ref() != Some(&build) {
             // Under its name only when it is whole.
             let part = package.with_extension(format!("part-{}", std::process::id()));
             let _ = fs::remove_dir_all(&part);

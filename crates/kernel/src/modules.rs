@@ -22,6 +22,8 @@ const MOST_BYTES: u64 = 64 << 20;
 /// The modules of one kernel.
 #[derive(Debug, Default)]
 pub struct KernelModules {
+    /// Where they were looked for.
+    dir: PathBuf,
     /// Files by module name, in which `-` is `_`.
     files: BTreeMap<String, PathBuf>,
     /// Modules that are part of the kernel itself, where the kernel's directory says so.
@@ -43,7 +45,7 @@ impl KernelModules {
     /// # Errors
     /// A directory cannot be read.
     pub fn read(dir: &Path) -> Result<Self, KernelError> {
-        let mut modules = Self::default();
+        let mut modules = Self { dir: dir.to_owned(), ..Self::default() };
         modules.walk(dir)?;
         if let Ok(text) = input::text(&dir.join("modules.builtin"), MOST_BYTES) {
             modules.compiled_in =
@@ -67,6 +69,11 @@ impl KernelModules {
         Ok(())
     }
 
+    /// The directory in which they were looked for.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// Whether there is a module of this name, loadable or built in.
     pub fn has(&self, name: &str) -> bool {
         self.files.contains_key(name) || self.compiled_in.iter().any(|known| known == name)
@@ -77,7 +84,7 @@ impl KernelModules {
     /// so itself when it has not.
     ///
     /// # Errors
-    /// A module cannot be read, or depends on itself.
+    /// A module cannot be read, or depends on itself or on one that is not there.
     pub fn with_dependencies(&self, names: &[&str]) -> Result<Vec<KernelModule>, KernelError> {
         let mut found = Vec::new();
         for name in names {
@@ -101,6 +108,14 @@ impl KernelModules {
         let bytes = unpacked(path)?;
         above.push(name.to_owned());
         for needed in depends(&bytes, path)? {
+            // What is built into a kernel stands in no `depends`.
+            if !self.has(&needed) {
+                let dir = self.dir.display();
+                let why = format!(
+                    "it builds on {needed}, and {dir} holds no {needed}.ko; take all modules of the kernel"
+                );
+                return Err(KernelError::Module { path: path.clone(), why });
+            }
             self.visit(&needed, above, found)?;
         }
         above.pop();
@@ -173,6 +188,11 @@ mod tests {
         assert!(modules.has("low") && !modules.has("absent"));
         let error = modules.with_dependencies(&["a"]).expect_err("a cycle");
         assert!(error.to_string().contains("depends on itself"), "{error}");
+        // It was loaded without, and the kernel said so after its boot.
+        fs::remove_file(dir.path().join("low.ko")).expect("our own file");
+        let modules = KernelModules::read(dir.path()).expect("a directory of modules");
+        let error = modules.with_dependencies(&["top"]).expect_err("a gap").to_string();
+        assert!(error.contains("it builds on low, and ") && error.contains("no low.ko"), "{error}");
     }
 
     #[test]

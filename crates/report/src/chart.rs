@@ -14,7 +14,7 @@ use fwdlab_results::{Family, LimitedBy, Metric, Results, Tick, Trial};
 /// The data of the figures.
 pub struct Charts {
     /// The figures of trials: the forwarding rate, or that of a measure that has one of its own. Each with
-    /// its traffics.
+    /// its traffics, as far as there is something to draw of them.
     pub figures: Vec<Chart>,
     /// All of them, where only deviations from medians are drawn.
     pub order: Chart,
@@ -50,7 +50,9 @@ impl Charts {
         order.traffics.sort_by_key(|one| {
             results.campaign.traffics.iter().position(|traffic| *traffic == one.traffic)
         });
-        Self { figures, order, base, cost: whole(Metric::Cost) }
+        let mut figures: Vec<Chart> = figures.into_iter().map(Chart::drawn).collect();
+        figures.retain(|one| !one.is_empty());
+        Self { figures, order, base, cost: whole(Metric::Cost).drawn() }
     }
 }
 
@@ -260,8 +262,9 @@ fn caption(claims: &Claims, results: &Results, (metric, has_imix): (Metric, bool
     )
 }
 
-/// The data of the forest plot.
-pub fn forest(claims: &Claims, chart: &Chart) -> Forest {
+/// The data of the forest plot; `None` where no comparison could be made.
+pub fn forest(claims: &Claims, chart: &Chart) -> Option<Forest> {
+    claims.verdicts.iter().find_map(VerdictClaim::comparison)?;
     let colours = chart.variants();
     let rows: Vec<ForestRow> = claims.verdicts.iter().map(|v| forest_row(v, &colours)).collect();
     let margin = claims.verdicts.first().map_or(0.0, |v| v.margin);
@@ -284,7 +287,7 @@ pub fn forest(claims: &Claims, chart: &Chart) -> Forest {
         .iter()
         .any(|v| Metric::named(v.metric).is_some_and(fwdlab_claims::apart::is_time));
     let times = if is_time { " Times are drawn as speeds: half the time is +100 %." } else { "" };
-    Forest {
+    Some(Forest {
         title: claims
             .verdicts
             .first()
@@ -294,7 +297,7 @@ pub fn forest(claims: &Claims, chart: &Chart) -> Forest {
         rows,
         level: words::levels(claims.verdicts.iter().filter_map(VerdictClaim::comparison)),
         caption: format!("{caption}{times}"),
-    }
+    })
 }
 
 fn forest_row(verdict: &VerdictClaim, colours: &[(&str, usize)]) -> ForestRow {

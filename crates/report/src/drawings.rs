@@ -11,17 +11,17 @@ use fwdlab_results::{Metric, Results, Trial};
 /// The figures of a report; empty where nothing was drawn.
 #[derive(Default)]
 pub struct Drawings {
-    /// Effects with their intervals.
-    pub forest: String,
+    /// Effects with their intervals; `None` where no comparison could be made.
+    pub forest: Option<String>,
     /// Forwarding rates, and figures that measures have of their own.
     pub rates: Vec<Drawn>,
     /// Device costs; `None` when no trial has one.
     pub costs: Option<String>,
     /// Medians over what is varied in three steps or more.
     pub curves: Option<String>,
-    /// Every trial in the order of the run.
-    pub run_order: String,
-    /// How the rates are spread.
+    /// Every trial in the order of the run; `None` when no trial has a figure.
+    pub run_order: Option<String>,
+    /// How the rates are spread; empty when no trial has one.
     pub distribution: String,
     /// What sends frames through what.
     pub topology: String,
@@ -84,7 +84,10 @@ impl Drawings {
         let (forest, order) = (chart::forest(claims, rate), "Trials in the order of the run");
         let curves = curves_that_decide(claims, charts);
         let id = "figure-run-order";
-        let run_order = twice(|room| figure::run_order_in(rate, room), order, id);
+        let drawn = rate.clone().drawn();
+        let run_order = (!drawn.is_empty())
+            .then(|| twice(|room| figure::run_order_in(&drawn, room), order, id))
+            .map(|svgs| checked(svgs, "figure-run-order", results, &Shown::Figures));
         let spread = "Distribution of the rates";
         let each = charts.figures.iter().enumerate();
         let distribution = each.map(|(place, one)| {
@@ -102,8 +105,10 @@ impl Drawings {
             Ok::<_, ReportError>(Drawn { title, file: name + ".svg", svg })
         });
         Ok(Self {
-            forest: twice(|room| figure::forest_in(&forest, room), "Forest plot", "figure-forest")
-                .concat(),
+            forest: forest.map(|forest| {
+                twice(|room| figure::forest_in(&forest, room), "Forest plot", "figure-forest")
+                    .concat()
+            }),
             rates: rates.collect::<Result<_, _>>()?,
             costs: costs
                 .map(|svgs| checked(svgs, "figure-cost", results, &Shown::of(cost)))
@@ -111,7 +116,7 @@ impl Drawings {
             curves: curves.map(|curves| {
                 twice(|room| figure::curves(&curves, room), "Curves", "figure-curve").concat()
             }),
-            run_order: checked(run_order, "figure-run-order", results, &Shown::Figures)?,
+            run_order: run_order.transpose()?,
             distribution: distribution.collect::<Result<Vec<_>, _>>()?.concat(),
             topology: [
                 topology::topology(claims).into_inline_for(

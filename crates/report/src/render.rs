@@ -191,18 +191,18 @@ fn figures(
 ) -> Result<BTreeMap<String, Vec<u8>>, ReportError> {
     let [_, costs, plot, order, curve] = FIGURES;
     let cost = &charts.cost;
-    let forest = figure::forest(&chart::forest(claims, &charts.order));
+    let forest = chart::forest(claims, &charts.order);
+    let forest = forest.map(|forest| (plot.to_owned(), figure::forest(&forest), None));
+    let all = charts.order.clone().drawn();
+    let all = (!all.is_empty())
+        .then(|| (order.to_owned(), figure::run_order(&all), Some(Shown::Figures)));
     let curves = curves_that_decide(claims, charts);
     let curves = curves.map(|curves| (curve.to_owned(), figure::curves(&curves, Room::Page), None));
     let costs =
         (!cost.is_empty()).then(|| (costs.to_owned(), figure::bars(cost), Some(Shown::of(cost))));
-    let drawn = [
-        (plot.to_owned(), forest, None),
-        (order.to_owned(), figure::run_order(&charts.order), Some(Shown::Figures)),
-    ];
     let bars = charts.named().map(|(name, one)| (name, figure::bars(one), Some(Shown::of(one))));
     let mut files = BTreeMap::new();
-    for (name, canvas, shown) in bars.chain(costs).chain(drawn).chain(curves) {
+    for (name, canvas, shown) in bars.chain(costs).chain(forest).chain(all).chain(curves) {
         let svg = canvas.into_document(&claims.title, &figure::sheet(&figure::LIGHT));
         if let Some(shown) = shown {
             shown.verify(&svg, "a figure", results)?;

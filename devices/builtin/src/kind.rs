@@ -22,6 +22,11 @@ impl Schema for Builtin {
         "builtin"
     }
 
+    fn asked_for_by(&self, word: &str) -> Option<&'static str> {
+        let is_ours = matches!(word, "fwdlab" | "router" | "memory" | "embedded");
+        is_ours.then_some("write device = \"builtin\", fwdlab's own router in memory")
+    }
+
     fn abilities(&self) -> Abilities {
         Abilities {
             longest_frame_bytes: size::MAX as u16,

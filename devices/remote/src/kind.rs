@@ -24,6 +24,14 @@ impl Schema for Remote {
         "remote"
     }
 
+    fn asked_for_by(&self, word: &str) -> Option<&'static str> {
+        let is_machine =
+            matches!(word, "ssh" | "hardware" | "machine" | "bsdrp" | "pfsense" | "opnsense");
+        is_machine.then_some(
+            "write device = \"remote\", and name its machines by --testbed (docs/remote.md)",
+        )
+    }
+
     fn abilities(&self) -> Abilities {
         Abilities {
             replays_captures: true,

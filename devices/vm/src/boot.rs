@@ -5,7 +5,7 @@ use std::path::Path;
 use fwdlab_agent::task::{GuestTester, Task};
 use fwdlab_experiment::Variant;
 use fwdlab_experiment::inputs;
-use fwdlab_kernel::Kernel;
+use fwdlab_kernel::{Kernel, KernelModules};
 use fwdlab_topology::{NFTABLES, RuleSet, translation};
 
 use crate::VmError;
@@ -64,11 +64,12 @@ impl Boot {
                 .map(|value| RuleSet::named(value).text(|file| inputs::place_in(base, file)))
                 .transpose()?;
             let needs = Needs { rules: rules.as_deref(), ..needs };
-            config::check(kernel.config.as_deref(), needs)?;
+            let modules = kernel.modules.as_deref().map(KernelModules::read).transpose()?;
+            config::check(kernel.config.as_deref(), modules.as_ref(), needs)?;
             let mut load = vm.load.clone();
             load.extend((machine.tester == GuestTester::Pktgen).then(|| PKTGEN.to_owned()));
             load.extend(needs.sessions.then(|| TRACKING.to_owned()));
-            let base = Base::new(program, kernel.modules.as_deref(), &load, needs.nft)?;
+            let base = Base::new(program, modules.as_ref(), &load, needs.nft)?;
             System::Linux { base, rules }
         };
         Ok(Self { kernel, command_line: vm.cmdline.clone(), system })
@@ -77,12 +78,9 @@ impl Boot {
     /// The task with what only this boot knows.
     pub(super) fn completed(&self, task: Task) -> Task {
         match &self.system {
-            System::Linux { base, rules } => Task {
-                modules: base.module_names(),
-                absent: base.absent.clone(),
-                rules: rules.clone(),
-                ..task
-            },
+            System::Linux { base, rules } => {
+                Task { modules: base.module_names(), rules: rules.clone(), ..task }
+            }
             System::FreeBsd(_) => task,
         }
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fwdlab_experiment::{Experiment, Traffic, inputs};
 use fwdlab_guard::digest::Sum;
+use fwdlab_guard::input;
 use fwdlab_traffic::Recording;
 
 use crate::VmError;
@@ -33,12 +34,13 @@ impl Captures {
                 continue;
             }
             let path = inputs::place(&experiment.path, &capture.file);
-            let failed = VmError::file("read the capture", &path);
-            let bytes = std::fs::read(&path).map_err(failed)?;
-            let (mib, most) = (bytes.len() as u64 >> 20, u64::from(memory_mb) / MEMORY_SHARE);
+            let failed = || VmError::file("read the capture", &path);
+            let length = std::fs::metadata(&path).map_err(failed())?.len();
+            let (mib, most) = (length >> 20, u64::from(memory_mb) / MEMORY_SHARE);
             if mib >= most {
                 return Err(VmError::LargeCapture { path, mib, most, memory_mb });
             }
+            let bytes = input::named_bytes(&path, most << 20).map_err(failed())?;
             let mut sum = Sum::default();
             sum.add(&bytes);
             let noted = experiment.inputs.get(&*capture.file.to_string_lossy());

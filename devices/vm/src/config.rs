@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fwdlab_guard::{MIB, input};
+use fwdlab_kernel::KernelModules;
 
 use crate::VmError;
 
@@ -25,6 +26,17 @@ const fn built_in(name: &'static str, why: &'static str, with: &'static [&'stati
 
 const fn module(name: &'static str, why: &'static str, with: &'static [&'static str]) -> Wanted {
     Wanted { name, why, may_be_module: true, with }
+}
+
+impl Wanted {
+    /// The module that it builds where it is one.
+    fn module(&self) -> String {
+        match self.name {
+            "NET_PKTGEN" => "pktgen".to_owned(),
+            "NF_CT_NETLINK" => "nf_conntrack_netlink".to_owned(),
+            name => name.to_lowercase(),
+        }
+    }
 }
 
 /// What every guest needs.
@@ -146,16 +158,24 @@ fn words(rules: &str) -> Vec<&str> {
     words
 }
 
-/// Holds a kernel's configuration against what is needed. A kernel whose configuration is not known
-/// is booted and says itself what it lacks.
-pub(super) fn check(config: Option<&Path>, needs: Needs<'_>) -> Result<(), VmError> {
+/// Holds a kernel's configuration, and the files of its modules, against what is needed. A kernel whose
+/// configuration is not known is booted and says itself what it lacks.
+pub(super) fn check(
+    config: Option<&Path>,
+    modules: Option<&KernelModules>,
+    needs: Needs<'_>,
+) -> Result<(), VmError> {
     const MOST_BYTES: u64 = 4 * MIB;
     let Some(path) = config else { return Ok(()) };
     let text = input::named_text(path, MOST_BYTES).map_err(VmError::file("read", path))?;
     let set = Options::of(&text);
     let lacking = set.lacking(needs);
     if lacking.is_empty() {
-        return Ok(());
+        let lacks = set.without_file(modules, needs).join("; ");
+        return match lacks.is_empty() {
+            true => Ok(()),
+            false => Err(VmError::ModuleFiles { config: path.to_owned(), lacks }),
+        };
     }
     let lacks: Vec<String> = lacking.iter().map(|option| set.says(option)).collect();
     let enable = set.enabling(&lacking);
@@ -182,6 +202,21 @@ impl<'a> Options<'a> {
             _ => false,
         };
         needs.wanted().into_iter().filter(|one| !is_there(one)).collect()
+    }
+
+    /// The options that are modules whose files are missing, each in words.
+    fn without_file(&self, modules: Option<&KernelModules>, needs: Needs<'_>) -> Vec<String> {
+        let mut words = Vec::new();
+        for one in needs.wanted().iter().filter(|one| self.0.get(one.name) == Some(&"m")) {
+            let file = one.module();
+            let lacks = match modules {
+                Some(known) if known.has(&file) => continue,
+                Some(known) => format!("{} holds no {file}.ko", known.dir().display()),
+                None => format!("there is no directory of modules with {file}.ko"),
+            };
+            words.push(format!("CONFIG_{} is m, and {lacks}: {}", one.name, one.why));
+        }
+        words
     }
 
     fn says(&self, option: &Wanted) -> String {
@@ -279,6 +314,27 @@ mod tests {
     #[test]
     fn what_is_no_configuration_says_nothing() {
         assert_eq!(names("", Needs::default()), [""; 0]);
-        check(None, Needs::default()).expect("nothing is known");
+        check(None, None, Needs::default()).expect("nothing is known");
+    }
+
+    /// It was booted, and said so in its guest, after a boot for each variant.
+    #[test]
+    fn a_module_that_was_configured_and_not_built_is_named_before_anything_boots() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let config = dir.path().join(".config");
+        std::fs::write(&config, good() + "CONFIG_NET_PKTGEN=m\n").expect("a file");
+        let needs = Needs { pktgen: true, ..Needs::default() };
+        let told = |modules: Option<&KernelModules>| {
+            check(Some(&config), modules, needs).expect_err("no files").to_string()
+        };
+        let without = told(None);
+        assert!(without.contains("CONFIG_VETH is m, and there is no directory"), "{without}");
+        std::fs::write(dir.path().join("veth.ko"), "").expect("a file");
+        let some = told(Some(&KernelModules::read(dir.path()).expect("a directory")));
+        assert!(some.contains("CONFIG_NET_PKTGEN is m, and ") && some.contains("no pktgen.ko"));
+        assert!(!some.contains("VETH") && some.contains("`make modules`"), "{some}");
+        std::fs::write(dir.path().join("pktgen.ko"), "").expect("a file");
+        let all = KernelModules::read(dir.path()).expect("a directory");
+        check(Some(&config), Some(&all), needs).expect("all are there");
     }
 }

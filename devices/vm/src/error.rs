@@ -34,6 +34,28 @@ pub enum VmError {
         /// The command that sets them.
         enable: String,
     },
+    /// Modules that the kernel was configured with, and that are not among its files.
+    #[error(
+        "the kernel configured by {config} cannot be measured: {lacks}; `make modules` in its tree builds them \
+         (`make modules_install INSTALL_MOD_PATH=DIR` for an image elsewhere), and a package is to be whole"
+    )]
+    ModuleFiles {
+        /// The configuration.
+        config: PathBuf,
+        /// Each option whose module is missing, with what needs it.
+        lacks: String,
+    },
+    /// Modules that are needed, and that the kernel has neither as files nor built in.
+    #[error(
+        "the kernel has no module {names}: {dir} holds none of that name; take a kernel that has it, or name \
+         its directory of modules: modules = \"DIR\""
+    )]
+    NoModule {
+        /// Their names.
+        names: String,
+        /// Where they were looked for.
+        dir: PathBuf,
+    },
     /// A file that was to run in the guest and cannot.
     #[error("{path} cannot run in the guest: {why}")]
     NotAProgram {

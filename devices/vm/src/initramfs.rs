@@ -48,15 +48,14 @@ const GUEST_NFT: &str = "/usr/bin/nft";
 pub(super) struct Base {
     files: Files,
     modules: Vec<KernelModule>,
-    /// Needed modules of which the kernel's files know nothing.
-    pub(super) absent: Vec<String>,
 }
 
 impl Base {
-    /// Collects the files for a kernel with these modules. `has_rules` brings what nftables needs.
+    /// Collects the files for a kernel with these modules; one of which none are known may have built in what
+    /// is needed, and says so itself when it has not. `has_rules` brings what nftables needs.
     pub(super) fn new(
         program: &Path,
-        modules: Option<&Path>,
+        modules: Option<&KernelModules>,
         extra: &[String],
         has_rules: bool,
     ) -> Result<Self, VmError> {
@@ -72,16 +71,14 @@ impl Base {
         if has_rules {
             names.extend(RULE_MODULES);
         }
-        let (modules, absent) = match modules {
-            None => (Vec::new(), Vec::new()),
-            Some(dir) => {
-                let known = KernelModules::read(dir)?;
-                let wanted = NEEDED.iter().copied().chain(extra.iter().map(String::as_str));
-                let absent = wanted.filter(|name| !known.has(name)).map(str::to_owned).collect();
-                (known.with_dependencies(&names)?, absent)
-            }
-        };
-        Ok(Self { files, modules, absent })
+        let Some(known) = modules else { return Ok(Self { files, modules: Vec::new() }) };
+        let wanted = NEEDED.iter().copied().chain(extra.iter().map(String::as_str));
+        let absent: Vec<&str> = wanted.filter(|name| !known.has(name)).collect();
+        if !absent.is_empty() {
+            let (names, dir) = (absent.join(", "), known.dir().to_owned());
+            return Err(VmError::NoModule { names, dir });
+        }
+        Ok(Self { files, modules: known.with_dependencies(&names)? })
     }
 
     /// Names of the modules, in the order in which they are to be loaded.

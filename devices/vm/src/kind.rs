@@ -42,6 +42,21 @@ impl Schema for Vm {
         "vm"
     }
 
+    fn asked_for_by(&self, word: &str) -> Option<&'static str> {
+        match word {
+            "freebsd" => Some(
+                "write device = \"vm\", and a kernel of FreeBSD as `kernel` in [vm] or in each variant \
+                 (docs/freebsd.md, `fwdlab examples freebsd-modular-fib`); a machine of its own is \
+                 device = \"remote\"",
+            ),
+            "qemu" | "kvm" | "kernel" | "kernels" | "guest" => Some(
+                "write device = \"vm\", and a kernel as `kernel` in [vm] or in each variant; it is booted \
+                 under QEMU (docs/vm.md)",
+            ),
+            _ => None,
+        }
+    }
+
     fn abilities(&self) -> Abilities {
         Abilities {
             takes_profiles: true,

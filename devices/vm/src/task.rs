@@ -40,7 +40,6 @@ pub(super) fn task(request: &Request<'_>, machine: &VmMachine) -> Task {
     });
     Task {
         modules: Vec::new(),
-        absent: Vec::new(),
         sysctl: variant.set.iter().filter(|(word, _)| !is_rules(word)).map(owned).collect(),
         read: experiment.words_of_others(variant).into_iter().map(str::to_owned).collect(),
         rules: None,

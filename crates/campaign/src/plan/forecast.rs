@@ -47,6 +47,8 @@ pub struct Needs {
     pub wanted: Wanted,
     /// Blocks that the experiment file plans (the cap if it stops by itself).
     pub planned_blocks: u32,
+    /// Whether it stops by itself.
+    pub is_until_decided: bool,
     /// Trials in a block, without those of the lab's own truths.
     pub trials_per_block: usize,
     /// Trials of the lab's own truths in a block, on average.
@@ -116,6 +118,7 @@ impl Needs {
         Self {
             wanted,
             planned_blocks,
+            is_until_decided: matches!(experiment.blocks, Blocks::UntilDecided { .. }),
             trials_per_block,
             own_truths_per_block,
             preflight_boots: 0,

@@ -1,6 +1,9 @@
 //! Results in long form: a row for each interval, the columns of its trial repeated in it. docs/export.md
 //! describes the columns.
 
+use std::borrow::Cow;
+
+use fwdlab_guard::words::one_line;
 use fwdlab_results::{Interval, LimitedBy, Measure, Results, Status, Tick, Trial};
 use serde::Serialize;
 
@@ -16,7 +19,7 @@ pub struct Row<'a> {
     family: String,
     /// `ok`, `failed`, or `repeated`: ran again, and does not count.
     status: &'static str,
-    reason: Option<&'a str>,
+    reason: Option<Cow<'a, str>>,
     started: &'a str,
     frame_bytes: u16,
     load: &'a str,
@@ -43,6 +46,14 @@ pub struct Row<'a> {
     cost_ns: Option<f64>,
     /// What the device's clock counts, and so what the costs are in: `ns`, or `instructions`.
     clock: &'static str,
+}
+
+impl Row<'_> {
+    /// For a table of lines: what a program or a tool said in several of them stands in one.
+    pub fn on_one_line(mut self) -> Self {
+        self.reason = self.reason.map(|words| Cow::Owned(one_line(&words).into_owned()));
+        self
+    }
 }
 
 /// Every row, in the order in which the trials ran, repeated ones last.
@@ -98,7 +109,7 @@ fn of_trial(trial: &Trial) -> Row<'_> {
         traffic: &trial.traffic,
         family: trial.family.to_string(),
         status: "",
-        reason: trial.reason.as_deref(),
+        reason: trial.reason.as_deref().map(Cow::Borrowed),
         started: trial.started.as_deref().unwrap_or_default(),
         frame_bytes: trial.frame_bytes,
         load: &trial.load,

@@ -5,14 +5,17 @@ use crate::source::Source;
 
 /// The effects with their intervals.
 pub fn forest<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
-    let svg = &source.extras.drawings.forest;
+    let Some(svg) = &source.extras.drawings.forest else { return Vec::new() };
     figure("Effects with their intervals", Some("forest.svg"), svg)
 }
 
 /// The forwarding rates, or the figures that measures have of their own.
 pub fn rates<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
-    let all = source.extras.drawings.rates.iter();
-    all.flat_map(|own| figure(own.title, Some(&own.file), &own.svg)).collect()
+    let all = &source.extras.drawings.rates;
+    if all.is_empty() {
+        return vec![Block::Paragraph("No chart is drawn: no trial was kept.".to_owned())];
+    }
+    all.iter().flat_map(|own| figure(own.title, Some(&own.file), &own.svg)).collect()
 }
 
 /// The device costs, when a trial has one.
@@ -35,7 +38,7 @@ pub fn curves<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
 
 /// Every trial in the order of the run.
 pub fn run_order<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
-    let svg = &source.extras.drawings.run_order;
+    let Some(svg) = &source.extras.drawings.run_order else { return Vec::new() };
     figure("Every trial in the order of the run", Some("run-order.svg"), svg)
 }
 
@@ -44,6 +47,9 @@ pub fn distribution<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let hint = "Point at a mark, or focus a figure and use the arrow keys: the trial is named, and \
                 marked in every figure.";
     let svg = &source.extras.drawings.distribution;
+    if svg.is_empty() {
+        return Vec::new();
+    }
     let mut blocks = figure("Distribution of the rates", None, svg);
     blocks.push(Block::Paragraph(hint.to_owned()));
     blocks

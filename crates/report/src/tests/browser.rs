@@ -38,6 +38,8 @@ impl Browser {
         );
         let mut child = Command::new("sh")
             .args(["-c", &script])
+            // its own temporary files go with the profile
+            .env("TMPDIR", profile.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use fwdlab_guard::digest;
+use fwdlab_guard::{digest, input};
 use fwdlab_results::FailureKind;
 use fwdlab_results::units;
 
@@ -14,6 +14,9 @@ use crate::host::Connected;
 use crate::ssh::quoted;
 use crate::testbed::System;
 use crate::{RemoteError, Result};
+
+/// Longest file of a configuration, in bytes.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// The files of a directory, by their paths on the device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,7 +56,7 @@ impl Configuration {
                     let source = std::io::Error::other("its name is no plain text");
                     return Err(RemoteError::File { path, source });
                 };
-                let bytes = fs::read(&path).map_err(failed(&path))?;
+                let bytes = input::named_bytes(&path, MOST_BYTES).map_err(failed(&path))?;
                 let (sum, mode) = (digest::of(&bytes), kind.permissions().mode() & 0o777);
                 let content = Content { bytes, sum, mode };
                 configuration.files.insert(format!("/{name}"), content);

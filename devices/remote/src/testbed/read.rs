@@ -1,6 +1,5 @@
 //! Reads a testbed file, as strictly as an experiment file: every problem with its line and a remedy.
 
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use fwdlab_experiment::Problems;
 use fwdlab_experiment::fields::{Found, Section, nearest, shown};
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::quantity::number_and_unit;
+use fwdlab_guard::{MIB, input};
 use fwdlab_port::datagram::ends;
 use toml::de::DeTable;
 
@@ -28,7 +28,7 @@ impl Testbed {
     /// When it cannot be read or is wrong; the error names every problem with its line.
     pub fn read(path: &Path) -> Result<Self, RemoteError> {
         let failed = |source| RemoteError::File { path: path.to_owned(), source };
-        let text = fs::read_to_string(path).map_err(failed)?;
+        let text = input::named_text(path, MIB).map_err(failed)?;
         Ok(Self::parse(path, &text)?)
     }
 

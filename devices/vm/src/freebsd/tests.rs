@@ -30,7 +30,6 @@ fn task(family: u8) -> Task {
     };
     Task {
         modules: Vec::new(),
-        absent: Vec::new(),
         sysctl: BTreeMap::new(),
         read: Vec::new(),
         rules: None,
