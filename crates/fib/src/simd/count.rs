@@ -238,7 +238,7 @@ mod x86 {
                 let lower = _mm256_min_epu16(line, _mm256_set1_epi16(wanted as i16));
                 _mm256_movemask_epi8(_mm256_cmpeq_epi16(lower, line)) as u32
             };
-            (u64::from(mask) & ((1u64 << (2 * count & 63)) - 1)).count_ones() / 2
+            (u64::from(mask) & ((1u64 << ((2 * count) & 63)) - 1)).count_ones() / 2
         }
 
         #[inline(always)]
