@@ -315,8 +315,8 @@ fn latency_is_taken_by_stamps_with_their_floor_over_a_cable() {
     for trial in rig.records("trial") {
         let latency = &trial["latency"];
         let of = |key: &str| latency[key].as_u64().unwrap_or_else(|| panic!("{key}: {trial}"));
-        // Three in four of a busy machine's sample may be missing; of an idle one's, next to none is.
-        assert!(of("frames") >= 400 && of("minimum_ns") > 0, "{latency}");
+        // Most of a busy machine's sample may be missing; of an idle one's, next to none is.
+        assert!(of("frames") >= 100 && of("minimum_ns") > 0, "{latency}");
         assert!(of("minimum_ns") <= of("median_ns") && of("median_ns") <= of("maximum_ns"));
         // Virtual ports have no card.
         let stamps = &trial["stamps"];
