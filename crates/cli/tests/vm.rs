@@ -654,8 +654,11 @@ fn a_kernel_without_veth_is_named_as_such() {
     fs::create_dir_all(&modules).expect("a writable directory");
     fs::copy(kernel.join("boot").join(&image), bare.join("boot").join(&image)).expect("a copy");
     lab.write(&experiment(Path::new("bare")).replace("2s", "200s"));
-    let told = refusal(&lab);
+    let output = lab.run();
+    let told = words(&output);
+    assert_eq!(output.status.code(), Some(2), "{told}");
     assert!(told.contains("has no module veth"), "{told}");
+    assert!(!lab.dir.path().join("results").exists(), "nothing was booted");
     // Without a directory of modules, the kernel may have it built in, and is asked.
     fs::remove_dir(&modules).expect("our own directory");
     let told = refusal(&lab);
