@@ -54,16 +54,16 @@ pub(crate) fn of_dump<F: Family, C: Code>(
     ranges(dump).into_iter().map(coded).collect()
 }
 
-/// The spans of `within`, the first of which starts at its first address. Costs one longest match
+/// The spans of `within`, the first of which starts at its first address. Costs one walk
 /// and a step for each route inside. `None` when a nexthop number does not fit.
 pub(crate) fn of_rib<F: Family, C: Code>(
     rib: &Rib<F>,
     within: Prefix<F>,
 ) -> Option<Vec<Span<F::Addr, C>>> {
-    let outer = rib.covering(within).map_or(NexthopId::NONE, |route| route.1);
+    let (outer, covered) = rib.part(within);
     let mut sweep = Sweep::<F, C> { spans: Vec::new(), open: Vec::new(), outer: C::of(outer)? };
     sweep.start(within.addr(), sweep.outer);
-    for (prefix, nexthop) in rib.covered(within) {
+    for (prefix, nexthop) in covered {
         sweep.close_before(prefix.addr(), within.last_addr());
         let nexthop = C::of(nexthop)?;
         sweep.start(prefix.addr(), nexthop);

@@ -6,7 +6,7 @@ use crate::error::FibError;
 use crate::family::Family;
 use crate::nexthop::{Nexthop, NexthopId, Target};
 use crate::prefix::Prefix;
-use crate::rib::Rib;
+use crate::rib::{Rib, WALKS};
 
 /// A batch with more changes than this, and than a quarter of the table, leads to a rebuild.
 const LARGE_BATCH: usize = 1024;
@@ -18,6 +18,14 @@ pub enum Update<F: Family> {
     Set(Prefix<F>, Target<F>),
     /// Deletes a route.
     Delete(Prefix<F>),
+}
+
+impl<F: Family> Update<F> {
+    fn prefix(&self) -> Prefix<F> {
+        match self {
+            Self::Set(prefix, _) | Self::Delete(prefix) => *prefix,
+        }
+    }
 }
 
 /// What came of a batch of updates.
@@ -108,7 +116,10 @@ impl<F: Family> Fib<F> {
         let mut applied = Applied::default();
         let mut changes = Vec::with_capacity(updates.len());
         let mut result = Ok(());
-        for update in updates {
+        for (i, update) in updates.iter().enumerate() {
+            if i % WALKS == 0 && updates.len() > 1 {
+                self.rib.fetch(updates[i..].iter().map(Update::prefix));
+            }
             let change = match update {
                 Update::Delete(prefix) => self.record(*prefix, NexthopId::NONE),
                 Update::Set(prefix, target) => match self.acquire(target) {

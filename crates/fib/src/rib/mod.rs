@@ -4,6 +4,7 @@ mod trie;
 
 #[cfg(test)]
 pub(crate) use trie::DUMPS;
+pub(crate) use trie::WALKS;
 pub use trie::{Covered, Rib};
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Rib;
+use super::{Rib, WALKS};
+use crate::algo::Change;
 use crate::conformance::oracle;
 use crate::{Family, Inet, Inet6, NexthopId, Prefix, Random};
 
@@ -37,9 +38,11 @@ fn behaves_like_a_map<F: Family>(seed: u64) {
         for _ in 0..20 {
             let probe = self::prefix::<F>(&mut random);
             let inside = routes.iter().copied().filter(|(p, _)| probe.covers(p));
-            assert!(rib.covered(probe).eq(inside));
             let around = routes.iter().copied().filter(|(p, _)| p.covers(&probe) && *p != probe);
-            assert_eq!(rib.covering(probe), around.max_by_key(|(p, _)| p.len()));
+            let (outer, covered) = rib.part(probe);
+            assert!(covered.eq(inside));
+            let around = around.max_by_key(|(p, _)| p.len());
+            assert_eq!(outer, around.map_or(NexthopId::NONE, |route| route.1));
             let addr = random.addr::<F>();
             let found = rib.longest_match(addr).map_or(NexthopId::NONE, |route| route.1);
             assert_eq!(found, oracle(&routes, addr));
@@ -53,6 +56,31 @@ fn a_trie_behaves_like_a_sorted_map() {
     for seed in 0..4 {
         behaves_like_a_map::<Inet>(seed);
         behaves_like_a_map::<Inet6>(seed);
+    }
+}
+
+/// One way through the table for each change, whether its prefix is in there or not.
+fn all_changes_come_out_of_a_fetch<F: Family>(seed: u64) {
+    let mut random = Random::new(seed);
+    let mut rib = Rib::<F>::new();
+    for count in [0, 1, WALKS, 3 * WALKS + 1] {
+        let draw = |_| Change {
+            prefix: prefix::<F>(&mut random),
+            old: NexthopId::NONE,
+            new: NexthopId(1 + random.below(9) as u32),
+        };
+        let changes: Vec<Change<F>> = (0..count).map(draw).collect();
+        assert!(rib.fetched(&changes).eq(&changes));
+        changes.iter().for_each(|change| _ = rib.set(change.prefix, change.new));
+        assert!(rib.fetched(&changes).eq(&changes));
+    }
+}
+
+#[test]
+fn a_fetch_leaves_no_change_out() {
+    for seed in 0..8 {
+        all_changes_come_out_of_a_fetch::<Inet>(seed);
+        all_changes_come_out_of_a_fetch::<Inet6>(seed);
     }
 }
 
@@ -78,7 +106,7 @@ fn an_empty_table_answers_nothing() {
     let mut rib = Rib::<Inet>::default();
     assert_eq!(rib.iter().count(), 0);
     assert_eq!(rib.longest_match(1), None);
-    assert!(rib.covering(Prefix::DEFAULT).is_none());
+    assert!(rib.part(Prefix::DEFAULT).0.is_none());
     assert!(rib.set(Prefix::host(7), NexthopId::NONE).is_none());
     assert!(rib.dump().is_empty());
 }

@@ -6,10 +6,11 @@
 //! what a lookup algorithm asks during an update (what lies inside, what shines through) is a walk
 //! over the same nodes.
 
-use crate::algo::Dump;
+use crate::algo::{Change, Dump};
 use crate::family::{Address, Family};
 use crate::nexthop::NexthopId;
 use crate::prefix::Prefix;
+use crate::simd::prefetch::prefetch;
 
 #[cfg(test)]
 thread_local! {
@@ -20,6 +21,8 @@ thread_local! {
 /// No child. The root is nobody's child.
 const NIL: u32 = 0;
 const ROOT: usize = 0;
+/// Most walks of [`Rib::fetch`].
+pub(crate) const WALKS: usize = 32;
 
 #[derive(Debug, Clone, Copy)]
 struct Node<A> {
@@ -75,6 +78,43 @@ impl<F: Family> Rib<F> {
         old
     }
 
+    /// Fetches the nodes on the ways to some prefixes (at most [`WALKS`], the others are left), which are
+    /// about to be changed. A walk waits for one node after the other, and most nodes of a full table lie
+    /// in memory; these walks go side by side and wait together.
+    pub(crate) fn fetch(&self, prefixes: impl Iterator<Item = Prefix<F>>) {
+        let mut walks = [(Prefix::DEFAULT, ROOT); WALKS];
+        walks.iter_mut().zip(prefixes).for_each(|(walk, prefix)| walk.0 = prefix);
+        let mut is_moving = true;
+        while is_moving {
+            is_moving = false;
+            for (prefix, at) in &mut walks {
+                let node = &self.nodes[*at];
+                if node.len >= prefix.len() {
+                    continue;
+                }
+                let next = node.child_towards(prefix.addr());
+                if next != NIL {
+                    prefetch(&self.nodes, next as usize);
+                    (*at, is_moving) = (next as usize, true);
+                }
+            }
+        }
+    }
+
+    /// Changes of routes one after another, each with its way through the table fetched before.
+    pub(crate) fn fetched<'a>(
+        &'a self,
+        changes: &'a [Change<F>],
+    ) -> impl Iterator<Item = &'a Change<F>> {
+        let is_batch = changes.len() > 1;
+        changes.chunks(WALKS).flat_map(move |some| {
+            if is_batch {
+                self.fetch(some.iter().map(|change| change.prefix));
+            }
+            some
+        })
+    }
+
     /// The nexthop of exactly this prefix.
     pub fn exact(&self, prefix: Prefix<F>) -> NexthopId {
         match self.topmost_inside(prefix) {
@@ -85,22 +125,11 @@ impl<F: Family> Rib<F> {
 
     /// The longest route that matches an address.
     pub fn longest_match(&self, addr: F::Addr) -> Option<(Prefix<F>, NexthopId)> {
-        self.longest_up_to(addr, F::BITS)
-    }
-
-    /// The longest route that contains `prefix` and is shorter than it: what shines through when
-    /// `prefix` is deleted.
-    pub fn covering(&self, prefix: Prefix<F>) -> Option<(Prefix<F>, NexthopId)> {
-        self.longest_up_to(prefix.addr(), prefix.len().checked_sub(1)?)
-    }
-
-    /// The longest route of at most `max_len` bits that matches an address.
-    pub fn longest_up_to(&self, addr: F::Addr, max_len: u8) -> Option<(Prefix<F>, NexthopId)> {
         let mut best = None;
         let mut at = ROOT;
         loop {
             let node = &self.nodes[at];
-            if node.len > max_len || !node.prefix::<F>().contains(addr) {
+            if !node.prefix::<F>().contains(addr) {
                 return best;
             }
             if !node.nexthop.is_none() {
@@ -115,7 +144,31 @@ impl<F: Family> Rib<F> {
 
     /// All routes inside `prefix`, the prefix itself included, in order of (address, length).
     pub fn covered(&self, prefix: Prefix<F>) -> Covered<'_, F> {
-        Covered { rib: self, stack: self.topmost_inside(prefix).into_iter().collect() }
+        self.part(prefix).1
+    }
+
+    /// The nexthop of the longest route that contains `prefix` and is shorter than it, which shines
+    /// through where none inside matches, and those [`Rib::covered`].
+    pub fn part(&self, prefix: Prefix<F>) -> (NexthopId, Covered<'_, F>) {
+        let (mut outer, mut at) = (NexthopId::NONE, ROOT as u32);
+        let mut covered = Covered { rib: self, stack: Vec::new() };
+        loop {
+            let node = &self.nodes[at as usize];
+            if node.len >= prefix.len() {
+                covered.stack.extend(prefix.contains(node.addr).then_some(at));
+                return (outer, covered);
+            }
+            if !node.prefix::<F>().contains(prefix.addr()) {
+                return (outer, covered);
+            }
+            if !node.nexthop.is_none() {
+                outer = node.nexthop;
+            }
+            at = node.child_towards(prefix.addr());
+            if at == NIL {
+                return (outer, covered);
+            }
+        }
     }
 
     /// All routes in order of (address, length).
@@ -319,7 +372,7 @@ fn side_of<A: Address>(node: &Node<A>, len: u8) -> usize {
 pub struct Covered<'a, F: Family> {
     rib: &'a Rib<F>,
     /// Nodes still to be walked, the next one last.
-    stack: Vec<usize>,
+    stack: Vec<u32>,
 }
 
 impl<F: Family> Iterator for Covered<'_, F> {
@@ -327,10 +380,15 @@ impl<F: Family> Iterator for Covered<'_, F> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let node = &self.rib.nodes[self.stack.pop()?];
+            let node = &self.rib.nodes[self.stack.pop()? as usize];
             let [left, right] = node.child;
-            self.stack
-                .extend([right, left].into_iter().filter(|&at| at != NIL).map(|at| at as usize));
+            if right != NIL {
+                prefetch(&self.rib.nodes, right as usize);
+                self.stack.push(right);
+            }
+            if left != NIL {
+                self.stack.push(left);
+            }
             if !node.nexthop.is_none() {
                 return Some((node.prefix(), node.nexthop));
             }

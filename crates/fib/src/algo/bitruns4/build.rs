@@ -135,7 +135,7 @@ impl<W: Width> Module<Inet> for Builder<W> {
             return Response::Rebuild { reason: "nexthop number above 254" };
         }
         self.slab.reclaim(grace);
-        for change in changes {
+        for change in rib.fetched(changes) {
             let within = Prefix::covering(change.prefix.addr(), change.prefix.len().min(BLOCK_LEN));
             let Some(spans) = spans::of_rib(rib, within) else {
                 return Response::Rebuild { reason: "nexthop number above 65,535" };

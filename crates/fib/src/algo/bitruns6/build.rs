@@ -84,7 +84,7 @@ impl Module<Inet6> for Builder {
         grace: &Grace<'_>,
     ) -> Response<Inet6> {
         self.slab.reclaim(grace);
-        for change in changes {
+        for change in rib.fetched(changes) {
             let within = Prefix::covering(change.prefix.addr(), change.prefix.len().min(32));
             let Some(spans) = spans::of_rib(rib, within) else {
                 return Response::Rebuild { reason: "nexthop number above 65,535" };

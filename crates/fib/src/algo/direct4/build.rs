@@ -13,6 +13,7 @@ use crate::nexthop::NexthopId;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::simd::cells::{CELL_SHIFT, CELLS, Cells, Narrow, Wide, Width, cell_of};
+use crate::simd::prefetch::prefetch;
 
 /// Cells of 8 bits are used while at most one route in this many has a nexthop number beyond them.
 const RARE: usize = 50;
@@ -107,13 +108,15 @@ impl<W: Width> Module<Inet> for Builder<W> {
     ) -> Response<Inet> {
         let is_beyond = |id: NexthopId| usize::from(id.0 >= Narrow::MAX);
         for change in changes {
+            // It is written further below.
+            prefetch(self.tables.cells.as_array(), cell_of(change.prefix.addr()));
             self.beyond =
                 (self.beyond + is_beyond(change.new)).saturating_sub(is_beyond(change.old));
         }
         if W::MAX < Wide::MAX && !is_rare(self.beyond, rib.len()) {
             return Response::Rebuild { reason: "nexthop numbers outgrow the cells" };
         }
-        for change in changes {
+        for change in rib.fetched(changes) {
             let within = within_cells(change.prefix);
             let Some(spans) = spans::of_rib(rib, within) else {
                 return Response::Rebuild { reason: "nexthop number above 65,535" };

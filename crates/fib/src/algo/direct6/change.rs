@@ -84,7 +84,7 @@ impl Module<Inet6> for Builder {
         grace: &Grace<'_>,
     ) -> Response<Inet6> {
         self.slab.reclaim(grace);
-        for change in changes {
+        for change in rib.fetched(changes) {
             if let Err(reason) = self.change(change.prefix, rib) {
                 return Response::Rebuild { reason };
             }

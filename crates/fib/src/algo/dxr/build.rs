@@ -96,7 +96,7 @@ impl Module<Inet> for Builder {
         grace: &Grace<'_>,
     ) -> Response<Inet> {
         self.slab.reclaim(grace);
-        for change in changes {
+        for change in rib.fetched(changes) {
             let len = change.prefix.len().min((32 - PAGE_SHIFT) as u8);
             let within = Prefix::covering(change.prefix.addr(), len);
             let Some(spans) = spans::of_rib(rib, within) else {
