@@ -5,6 +5,7 @@
 //! readers use. To add an algorithm to this crate, write its file, name it in this one, append one line
 //! to the lists in `registry.rs`, and a table to those of `bench/cost`; to add one from outside, [attach](crate::Fib::attach) it.
 
+mod ahead;
 mod anew;
 mod bitruns4;
 mod bitruns6;

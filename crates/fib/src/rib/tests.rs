@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Rib, WALKS};
-use crate::algo::Change;
+use super::Rib;
 use crate::conformance::oracle;
 use crate::{Family, Inet, Inet6, NexthopId, Prefix, Random};
 
@@ -56,31 +55,6 @@ fn a_trie_behaves_like_a_sorted_map() {
     for seed in 0..4 {
         behaves_like_a_map::<Inet>(seed);
         behaves_like_a_map::<Inet6>(seed);
-    }
-}
-
-/// One way through the table for each change, whether its prefix is in there or not.
-fn all_changes_come_out_of_a_fetch<F: Family>(seed: u64) {
-    let mut random = Random::new(seed);
-    let mut rib = Rib::<F>::new();
-    for count in [0, 1, WALKS, 3 * WALKS + 1] {
-        let draw = |_| Change {
-            prefix: prefix::<F>(&mut random),
-            old: NexthopId::NONE,
-            new: NexthopId(1 + random.below(9) as u32),
-        };
-        let changes: Vec<Change<F>> = (0..count).map(draw).collect();
-        assert!(rib.fetched(&changes).eq(&changes));
-        changes.iter().for_each(|change| _ = rib.set(change.prefix, change.new));
-        assert!(rib.fetched(&changes).eq(&changes));
-    }
-}
-
-#[test]
-fn a_fetch_leaves_no_change_out() {
-    for seed in 0..8 {
-        all_changes_come_out_of_a_fetch::<Inet>(seed);
-        all_changes_come_out_of_a_fetch::<Inet6>(seed);
     }
 }
 

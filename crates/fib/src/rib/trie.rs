@@ -6,7 +6,7 @@
 //! what a lookup algorithm asks during an update (what lies inside, what shines through) is a walk
 //! over the same nodes.
 
-use crate::algo::{Change, Dump};
+use crate::algo::Dump;
 use crate::family::{Address, Family};
 use crate::nexthop::NexthopId;
 use crate::prefix::Prefix;
@@ -99,20 +99,6 @@ impl<F: Family> Rib<F> {
                 }
             }
         }
-    }
-
-    /// Changes of routes one after another, each with its way through the table fetched before.
-    pub(crate) fn fetched<'a>(
-        &'a self,
-        changes: &'a [Change<F>],
-    ) -> impl Iterator<Item = &'a Change<F>> {
-        let is_batch = changes.len() > 1;
-        changes.chunks(WALKS).flat_map(move |some| {
-            if is_batch {
-                self.fetch(some.iter().map(|change| change.prefix));
-            }
-            some
-        })
     }
 
     /// The nexthop of exactly this prefix.

@@ -9,6 +9,7 @@ use super::{
     ALL_ONES, BLOCK_LEN, BLOCKS, CELL_SHIFT, CELLS, CELLS_WORDS, OFFSET, PLAIN, RECORD_SHIFT,
     RECORDS, Shared, Tables,
 };
+use crate::algo::ahead::fetched;
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
 use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
@@ -135,7 +136,7 @@ impl<W: Width> Module<Inet> for Builder<W> {
             return Response::Rebuild { reason: "nexthop number above 254" };
         }
         self.slab.reclaim(grace);
-        for change in rib.fetched(changes) {
+        for change in fetched(changes, rib) {
             let within = Prefix::covering(change.prefix.addr(), change.prefix.len().min(BLOCK_LEN));
             let Some(spans) = spans::of_rib(rib, within) else {
                 return Response::Rebuild { reason: "nexthop number above 65,535" };

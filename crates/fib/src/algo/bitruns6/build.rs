@@ -13,6 +13,7 @@ use super::layout::{
 };
 use super::reader::{Tables, Top};
 use super::tree::{Shape, write};
+use crate::algo::ahead::fetched;
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
 use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
@@ -84,7 +85,7 @@ impl Module<Inet6> for Builder {
         grace: &Grace<'_>,
     ) -> Response<Inet6> {
         self.slab.reclaim(grace);
-        for change in rib.fetched(changes) {
+        for change in fetched(changes, rib) {
             let within = Prefix::covering(change.prefix.addr(), change.prefix.len().min(32));
             let Some(spans) = spans::of_rib(rib, within) else {
                 return Response::Rebuild { reason: "nexthop number above 65,535" };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{MORE, PAGE_SHIFT, Pages, Shared, Tables};
+use crate::algo::ahead::fetched;
 use crate::algo::bitruns4;
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
 use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
@@ -116,7 +117,7 @@ impl<W: Width> Module<Inet> for Builder<W> {
         if W::MAX < Wide::MAX && !is_rare(self.beyond, rib.len()) {
             return Response::Rebuild { reason: "nexthop numbers outgrow the cells" };
         }
-        for change in rib.fetched(changes) {
+        for change in fetched(changes, rib) {
             let within = within_cells(change.prefix);
             let Some(spans) = spans::of_rib(rib, within) else {
                 return Response::Rebuild { reason: "nexthop number above 65,535" };

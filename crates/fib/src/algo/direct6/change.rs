@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::build::{Builder, MAX_WORDS, PAGE_SHIFT, bits_of, first_of, page_bits};
 use super::{KEY_BITS, MORE, Shared};
+use crate::algo::ahead::fetched;
 use crate::algo::slab::Full;
 use crate::algo::spans::{self, Code, MAX_NEXTHOP, Span};
 use crate::algo::tree6;
@@ -84,7 +85,7 @@ impl Module<Inet6> for Builder {
         grace: &Grace<'_>,
     ) -> Response<Inet6> {
         self.slab.reclaim(grace);
-        for change in rib.fetched(changes) {
+        for change in fetched(changes, rib) {
             if let Err(reason) = self.change(change.prefix, rib) {
                 return Response::Rebuild { reason };
             }

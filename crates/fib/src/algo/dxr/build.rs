@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::pieces::Pieces;
 use super::{CHUNK_SHIFT, ENTRIES, LEAF, PAGE_SHIFT, PAGES, START_SHIFT, Tables, shared};
+use crate::algo::ahead::fetched;
 use crate::algo::slab::{Full, Offset, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
 use crate::algo::{
@@ -96,7 +97,7 @@ impl Module<Inet> for Builder {
         grace: &Grace<'_>,
     ) -> Response<Inet> {
         self.slab.reclaim(grace);
-        for change in rib.fetched(changes) {
+        for change in fetched(changes, rib) {
             let len = change.prefix.len().min((32 - PAGE_SHIFT) as u8);
             let within = Prefix::covering(change.prefix.addr(), len);
             let Some(spans) = spans::of_rib(rib, within) else {
