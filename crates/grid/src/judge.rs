@@ -12,14 +12,18 @@ pub fn judge(grid: &Grid, sentence: &str) -> Vec<(usize, CellVerdict)> {
     if sentence.trim_end().ends_with('?') {
         return Vec::new();
     }
+    let is_of_quotients = is_of_quotients(grid, &tokens);
     let mut found = Vec::new();
     for piece in piece::pieces(grid, &tokens) {
         let mut all = level::check(grid, &piece);
         all.extend(level::none(grid, &piece));
-        all.extend(ratio::check(grid, &piece));
+        if !is_of_quotients {
+            all.extend(ratio::check(grid, &piece));
+        }
         all.extend(order::extreme(grid, &piece));
         all.extend(order::compared(grid, &piece));
         all.extend(order::steadier(grid, &piece));
+        all.extend(order::monotonic(grid, &piece));
         let verdict = CellVerdict::of_all(all);
         let verdict = if doubt == Some(Doubt::Unsure) { verdict.doubted() } else { verdict };
         if verdict != CellVerdict::Open
@@ -29,6 +33,14 @@ pub fn judge(grid: &Grid, sentence: &str) -> Vec<(usize, CellVerdict)> {
         }
     }
     found
+}
+
+/// "Per packet it takes seven times the energy": what no column is divided by.
+fn is_of_quotients(grid: &Grid, tokens: &[token::Token]) -> bool {
+    let is_divided = grid.columns.iter().any(|own| own.name.words.contains("per"));
+    let is_quotient =
+        |two: &[token::Token]| two[0].is("per") && two[1].is("packet frame byte bit watt");
+    !grid.is_block && !is_divided && tokens.windows(2).any(is_quotient)
 }
 
 /// "From 947 to 745 kpps it is a step back of 21 %": the percentage is that of the rates that the sentence states.

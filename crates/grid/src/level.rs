@@ -85,7 +85,9 @@ pub(crate) fn bound_of(piece: &Piece, at: usize) -> Option<bool> {
         || pair("lower", "than")
         || pair("fewer", "than")
         || pair("smaller", "than");
+    let is_short = is_denied && (has("reach") || has("reaches"));
     match (above, below) {
+        _ if is_short => Some(false),
         (true, false) => Some(!is_denied),
         (false, true) => Some(is_denied),
         _ => None,
@@ -319,6 +321,15 @@ pub(crate) fn none(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
 }
 
 /// "Never exceeds 100 us", "stays below 18 us".
+/// "The only one that does not reach 50 Mpps": it, and no other row.
+fn of_only(grid: &Grid, (row, column): Place, is_so: impl Fn(&Place) -> bool) -> CellVerdict {
+    let is_odd = |other: &usize| {
+        grid.at((*other, column)).is_some() && is_so(&(*other, column)) != (*other == row)
+    };
+    let odd = (0..grid.rows.len()).find(is_odd);
+    odd.map_or(CellVerdict::Holds, |other| CellVerdict::Wrong(grid.shown((other, column))))
+}
+
 fn of_bound(
     grid: &Grid,
     piece: &Piece,
@@ -339,6 +350,11 @@ fn of_bound(
     let mut columns: Vec<usize> = places.iter().map(|place| place.1).collect();
     columns.sort_unstable();
     columns.dedup();
+    if let ([row], true, [column]) =
+        (piece.own_rows().as_slice(), piece.has("only"), columns.as_slice())
+    {
+        return of_only(grid, (*row, *column), |place| !is_beyond(&place));
+    }
     let odd: Vec<&Place> = places.iter().filter(is_beyond).collect();
     let Some(first) = odd.first() else { return CellVerdict::Holds };
     let is_of_all = odd.len() == places.len();

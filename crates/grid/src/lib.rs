@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod drawn;
 mod judge;
 mod level;
 mod model;
@@ -14,9 +15,10 @@ mod ratio;
 mod token;
 mod verdict;
 
+pub use drawn::drawn;
 pub use judge::{explains_itself, judge};
 pub use level::agrees;
-pub use model::{Column, Grid, Measure, Name, Place};
+pub use model::{Column, Grid, Measure, Name, Place, unit_above};
 pub use token::{Number, Token, Unit, tokens};
 pub use verdict::CellVerdict;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use fwdlab_netbenches::page::Item;
 
-use crate::token::{Number, Token, Unit, root_of, tokens, unit_of};
+use crate::token::{Number, Token, Unit, root_of, tokens, unit_of, value_of_word};
 
 /// What the values of a column are of their measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,10 +26,23 @@ pub struct Name {
 
 impl Name {
     pub fn of(text: &str) -> Self {
-        let parts = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '%'));
+        // "1,000" is one word
+        let bare = without_commas(text);
+        let parts = bare.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '%'));
         let words = parts.map(|own| own.trim_matches('.')).filter(|own| !own.is_empty());
         Self { text: text.trim().to_owned(), words: words.map(root_of).collect() }
     }
+}
+
+/// A text without the commas that part the thousands of its numbers.
+fn without_commas(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let parts_thousands = |at: usize| {
+        at > 0 && is_digit(at - 1) && (at + 1..at + 4).all(is_digit) && !is_digit(at + 4)
+    };
+    let kept = text.char_indices().filter(|(at, c)| *c != ',' || !parts_thousands(*at));
+    kept.map(|(_, c)| c).collect()
 }
 
 /// A column of values.
@@ -85,14 +98,21 @@ impl Grid {
     pub fn of_table(rows: &[&Item], about: &str) -> Option<Self> {
         let is_rule = |row: &Item| row.text.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
         let [header, rule, body @ ..] = rows else { return None };
-        if !is_rule(rule) || body.is_empty() {
+        if !is_rule(rule) || body.is_empty() || body.len() > MOST_ROWS {
             return None;
         }
-        if body.len() > MOST_ROWS {
-            return None;
+        let mut cells: Vec<Vec<&str>> = vec![cells_of(&header.text)];
+        cells.extend(body.iter().map(|row| cells_of(&row.text)));
+        if has_units_of_rows(&cells) {
+            cells = turned(&cells);
         }
-        let names = cells_of(&header.text);
-        let units = units_of(&names, body, about);
+        Self::of_cells(&cells, (header.line, rows.last()?.line), about)
+    }
+
+    /// The table of some cells, the first row of which are the heads of columns.
+    fn of_cells(cells: &[Vec<&str>], lines: (usize, usize), about: &str) -> Option<Self> {
+        let (names, body) = cells.split_first()?;
+        let units = units_of(names, body, about);
         let column = |(name, unit): (&&str, &Option<(Unit, f64)>)| {
             let name = Name::of(name);
             let measure = measure_of(&name);
@@ -104,18 +124,17 @@ impl Grid {
             values: Vec::new(),
             head: Name::of(names.first()?).words,
             shared: BTreeSet::new(),
-            lines: (header.line, rows.last()?.line),
+            lines,
             is_block: false,
         };
         // where the first column repeats itself, the second tells its rows apart
-        let keys: BTreeSet<&str> = body.iter().map(|row| cells_of(&row.text)[0]).collect();
+        let keys: BTreeSet<&str> = body.iter().filter_map(|row| row.first().copied()).collect();
         let is_double = keys.len() < body.len() && names.len() > 3;
         if is_double {
             grid.head.extend(Name::of(names[1]).words);
         }
         for row in body {
-            let cells = cells_of(&row.text);
-            let (key, values) = cells.split_first()?;
+            let (key, values) = row.split_first()?;
             let second = values.first().filter(|_| is_double).map_or("", |own| *own);
             grid.rows.push(Name::of(&format!("{key} {second}")));
             let value = |at: usize| {
@@ -129,14 +148,16 @@ impl Grid {
         Some(grid)
     }
 
-    /// The sets of a block with what ministat prints of them.
-    pub fn of_block(lines: (usize, usize), sets: &[(&str, [f64; 5])]) -> Self {
+    /// The sets of a block with what ministat prints of them; what stands above it may name their unit.
+    pub fn of_block(lines: (usize, usize), sets: &[(&str, [f64; 5])], above: &str) -> Self {
         const NAMES: [&str; 5] = ["Min", "Max", "Median", "Avg", "Stddev"];
+        let largest = sets.iter().map(|(_, values)| values[1]).fold(0.0, f64::max);
+        let (unit, scale) = unit_above(above, largest).unwrap_or((Unit::Packets, 1.0));
         let column = |name: &&str| {
             let name = Name::of(name);
-            Column { measure: measure_of(&name), name, unit: Unit::Packets }
+            Column { measure: measure_of(&name), name, unit }
         };
-        let number = |value: &f64| Some(Number { value: *value, half: 0.0, unit: Unit::Packets });
+        let number = |value: &f64| Some(Number { value: *value * scale, half: 0.0, unit });
         let rows: Vec<Name> = sets.iter().map(|(legend, _)| Name::of(legend)).collect();
         Self {
             shared: shared(&rows),
@@ -166,6 +187,22 @@ impl Grid {
 /// Rows of a table up to which its sentences are read: work grows with rows and sentences.
 const MOST_ROWS: usize = 64;
 
+/// Whether what is measured stands in the first column, and what it is measured of above: "Throughput (Gbit/s)" of a
+/// row, and no unit in the heads of columns.
+fn has_units_of_rows(cells: &[Vec<&str>]) -> bool {
+    let Some((names, body)) = cells.split_first() else { return false };
+    let has_unit = |name: &&str| unit_within(name).is_some();
+    let of_rows = body.iter().filter_map(|row| row.first()).filter(|own| has_unit(own)).count();
+    2 * of_rows > body.len() && !names.iter().skip(1).any(|name| has_unit(&name))
+}
+
+/// Rows as columns; what a short row lacks is empty.
+fn turned<'a>(cells: &[Vec<&'a str>]) -> Vec<Vec<&'a str>> {
+    let width = cells.first().map_or(0, Vec::len);
+    let column = |at: usize| cells.iter().map(|row| row.get(at).copied().unwrap_or("")).collect();
+    (0..width).map(column).collect()
+}
+
 /// Words that all of several names have.
 fn shared(names: &[Name]) -> BTreeSet<String> {
     let Some((first, rest)) = names.split_first().filter(|(_, rest)| !rest.is_empty()) else {
@@ -187,14 +224,30 @@ fn unit_within(text: &str) -> Option<(Unit, f64)> {
     text.split(is_end).filter(is_unit).rev().find_map(unit_of)
 }
 
+/// The unit at the end of what stands above a block, and what it is in base units: "AES-GCM, Mbit/s", "raw rate, Mpps".
+/// That of a number is of a link; and where values are as large as packets/s are, they are that.
+pub fn unit_above(text: &str, largest: f64) -> Option<(Unit, f64)> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (last, before) = words.split_last()?;
+    let is_of_number = before.last().is_some_and(|own| own.ends_with(|c: char| c.is_ascii_digit()));
+    let is_own = |(unit, scale): &(Unit, f64)| match unit {
+        Unit::Bits => true,
+        Unit::Packets => largest * scale < MOST_PACKETS,
+        _ => false,
+    };
+    unit_of(last).filter(is_own).filter(|_| !is_of_number)
+}
+
+/// More packets/s than anything forwards.
+const MOST_PACKETS: f64 = 1e10;
+
 /// The units of columns: what their heads say, else what stands above the table.
-fn units_of(names: &[&str], body: &[&Item], above: &str) -> Vec<Option<(Unit, f64)>> {
+fn units_of(names: &[&str], body: &[Vec<&str>], above: &str) -> Vec<Option<(Unit, f64)>> {
     let of_all = unit_within(above);
     let mut units: Vec<Option<(Unit, f64)>> =
         names.iter().skip(1).map(|name| unit_within(name)).collect();
     let is_plain = |at: usize| {
-        let cell =
-            |row: &&Item| cells_of(&row.text).get(at + 1).is_some_and(|own| tokens(own).len() <= 1);
+        let cell = |row: &Vec<&str>| row.get(at + 1).is_some_and(|own| tokens(own).len() <= 1);
         body.iter().all(cell)
     };
     let is_none = units.iter().all(Option::is_none);
@@ -238,5 +291,13 @@ pub fn measure_of(name: &Name) -> Measure {
 
 /// Whether a token is a word or a number of a name.
 pub fn is_of(token: &Token, name: &Name) -> bool {
-    name.words.contains(&token.root) || name.words.contains(&token.text)
+    name.words.contains(&token.root)
+        || name.words.contains(&token.text)
+        || name.words.iter().any(|word| is_same_number(token, word))
+}
+
+/// Whether a token is the number that a word of a name is, however both are written: "a million", "1M".
+pub fn is_same_number(token: &Token, word: &str) -> bool {
+    let said = token.number.filter(|own| own.unit == Unit::Plain && own.value >= 100.0);
+    said.is_some_and(|own| value_of_word(word) == Some(own.value))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use fwdlab_sentence::subject::folded;
 
-use crate::model::{Grid, Measure, Name, is_of};
+use crate::model::{Grid, Measure, Name, is_of, is_same_number};
 use crate::token::{Token, Unit, unit_of};
 
 /// A row or a column whose whole name stands in a clause, with its tokens.
@@ -68,8 +68,9 @@ pub(crate) fn said_of<'a>(
         if tokens.iter().any(|own| own.parts.contains(word)) {
             return true;
         }
-        let mut at =
-            tokens.iter().enumerate().filter(|(_, own)| own.root == **word || own.text == **word);
+        let is_it =
+            |own: &Token| own.root == **word || own.text == **word || is_same_number(own, word);
+        let mut at = tokens.iter().enumerate().filter(|(_, own)| is_it(own));
         if is_digits(word) || word.starts_with(|c: char| c.is_ascii_digit()) {
             return at.any(|(at, own)| {
                 let is_named = !is_digits(word) || counts_rows(grid, row, tokens, at);

@@ -2,7 +2,7 @@
 
 use crate::model::{Grid, Measure, Place};
 use crate::piece::Piece;
-use crate::token::Unit;
+use crate::token::{Token, Unit};
 use crate::verdict::CellVerdict;
 
 const NEGATIONS: &str =
@@ -11,7 +11,8 @@ const NEGATIONS: &str =
 /// Words of more and of less; those of speed turn round where times are measured.
 const MORE: &str = "exceeds exceed exceeded above ahead higher more larger greater bigger";
 const LESS: &str = "below behind lower less smaller fewer";
-const QUICK: &str = "faster beats beat outperforms quicker better";
+const QUICK: &str =
+    "faster beats beat outperforms quicker better overtakes overtook overtaken outruns outran";
 const SLOW: &str = "slower worse";
 
 /// Whether the value of what stands first is the larger one.
@@ -34,7 +35,9 @@ fn direction(piece: &Piece, at: usize, unit: Unit) -> Option<bool> {
 /// "IPv6 exceeds IPv4", "X is slower than Y".
 pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     let at = (0..piece.tokens.len()).find(|at| direction(piece, *at, Unit::Packets).is_some())?;
-    if piece.has(NEGATIONS) {
+    // "less than six times what one does"
+    let is_factor = |own: &Token| own.number.is_some_and(|own| own.unit == Unit::Times);
+    if piece.has(NEGATIONS) || piece.tokens[at + 1..].iter().take(3).any(is_factor) {
         return None;
     }
     let sides = |all: &[(usize, usize)]| -> Option<(usize, usize)> {
@@ -145,7 +148,8 @@ const NOISY: &str = "noisiest";
 
 /// Whether a superlative is of all rows: "the slowest image", "the best of all", and not "the best firewall".
 fn is_of_all(grid: &Grid, piece: &Piece, at: usize) -> bool {
-    const ANY: &str = "of one ones setting settings result results series case rate value average mean throughput \
+    // "the best case" is of what is gained as often as of what is measured
+    const ANY: &str = "of one ones setting settings result results series rate value average mean throughput \
         overall in with at and by for is are was were packet forwarding performance spread stddev noise setup variant";
     let Some(next) = piece.tokens.get(at + 1).filter(|_| !piece.tokens[at].is_last) else {
         return true;
@@ -196,7 +200,10 @@ pub(crate) fn extreme(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     }
     let rows = piece.own_rows();
     let [row] = rows.as_slice() else { return None };
-    if piece.has_taken_rows || piece.has(NEGATIONS) || piece.has("second third except but after") {
+    if piece.has_taken_rows
+        || piece.has(NEGATIONS)
+        || piece.has("second third except but after among")
+    {
         return None;
     }
     let (columns, wants_most) = superlative(grid, piece)?;
@@ -231,6 +238,7 @@ fn extreme_column(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
         || rivals.is_empty()
         || own.unit == Unit::Plain
         || piece.has(NEGATIONS)
+        || piece.has("among except but")
     {
         return None;
     }
@@ -257,6 +265,36 @@ fn extreme_column(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
         ))),
         Some(_) => None,
     }
+}
+
+/// "It grows monotonically", "the maximum goes up with every step": of a column from above to below.
+pub(crate) fn monotonic(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
+    const UP: &str = "grow grows rise rises increase increases climbs up higher";
+    const DOWN: &str = "fall falls drop drops decrease decreases shrinks down lower";
+    let has_steps =
+        piece.tokens.windows(2).any(|two| two[0].is("every each") && two[1].is("step row"));
+    if !has_steps && !piece.has("monotonically monotonic strictly") || piece.has(NEGATIONS) {
+        return None;
+    }
+    let is_up = match (piece.has(UP), piece.has(DOWN)) {
+        (true, false) => true,
+        (false, true) => false,
+        _ => return None,
+    };
+    let columns = piece.own_columns();
+    let [column] = columns.as_slice() else { return None };
+    if grid.is_block || grid.rows.len() < 3 {
+        return None;
+    }
+    let is_back = |row: &usize| is_more(grid, (*row, *column), (*row - 1, *column)) == Some(!is_up);
+    Some(match (1..grid.rows.len()).find(is_back) {
+        None => CellVerdict::Holds,
+        Some(row) => CellVerdict::Wrong(format!(
+            "{}; {}",
+            grid.shown((row - 1, *column)),
+            grid.shown((row, *column))
+        )),
+    })
 }
 
 /// "The series makes it more stable", "it spreads wider than stock": of two sets of a block.

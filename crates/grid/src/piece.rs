@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Grid, is_of};
+use crate::model::{Column, Grid, is_of, is_same_number};
 use crate::names::{Phrase, is_column, phrases, place_in_parts, said_of};
 use crate::token::{Number, Token, Unit};
 
@@ -180,6 +180,7 @@ impl Naming<'_> {
         let is_own = |own: &Token| {
             said.contains(own.root.as_str())
                 || said.contains(own.text.as_str())
+                || said.iter().any(|word| is_same_number(own, word))
                 || own.parts.iter().any(|part| said.contains(part.as_str()))
         };
         if !tokens.iter().any(is_own)
@@ -238,7 +239,13 @@ fn bound(grid: &Grid, tokens: Vec<Token>) -> Piece {
     let is_claim = |(at, own): (usize, &Token)| {
         let number = own.number.filter(|_| !used[at])?;
         let is_scaled = number.unit != Unit::Plain || own.text.ends_with(['k', 'm']);
-        is_scaled.then_some(Claimed { number, at, side: own.side })
+        // "50,000 insertions" of a column of insertions
+        let counts = tokens.get(at + 1).filter(|_| !own.is_last && number.value >= 100.0);
+        let is_counted = counts.is_some_and(|next| {
+            let is_own = |column: &Column| column.unit == Unit::Plain && is_of(next, &column.name);
+            grid.columns.iter().any(is_own)
+        });
+        (is_scaled || is_counted).then_some(Claimed { number, at, side: own.side })
     };
     piece.claimed = tokens.iter().enumerate().filter_map(is_claim).collect();
     piece.tokens = tokens;

@@ -44,7 +44,11 @@ fn ratios(piece: &Piece) -> Vec<Ratio> {
             continue;
         };
         let before = at.checked_sub(1).map_or("", |at| piece.tokens[at].text.as_str());
+        let is_and_a_half =
+            *unit == Unit::Percent && before == "a" && at > 1 && piece.tokens[at - 2].is("and");
         let times = match before {
+            // "four and a half times"
+            _ if is_and_a_half => continue,
             "two" | "2" => 2.0,
             "three" | "3" => 3.0,
             "the" | "first" | "second" => continue,
@@ -77,7 +81,16 @@ fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> CellVerdict {
         scatter noise error margin variance";
     let is_of_packets = piece.has("loss lost") && piece.has("packet packets frame frames");
     let is_of_load = piece.has("load") && !grid.head.contains("load");
-    if own.number.unit == Unit::Percent && (piece.has(OTHERS) || is_of_packets || is_of_load) {
+    // "it grows five times as much as the other": of two changes
+    let behind = piece.tokens[own.at + 1..].iter();
+    let is_of_changes = own.number.unit == Unit::Times
+        && piece.tokens[..own.at].iter().any(|own| {
+            own.is("grow grows grew rises rose falls fell loses lost drops dropped gains gained")
+        })
+        && behind.clone().take(2).any(|own| own.is("much many"));
+    if is_of_changes
+        || own.number.unit == Unit::Percent && (piece.has(OTHERS) || is_of_packets || is_of_load)
+    {
         return CellVerdict::Open;
     }
     if let Some(verdict) = of_percent_column(grid, piece, own) {
@@ -170,9 +183,12 @@ fn of_percent_column(grid: &Grid, piece: &Piece, own: &Ratio) -> Option<CellVerd
     };
     let named: Vec<usize> =
         columns.iter().copied().filter(|at| is_said(&grid.columns[*at].name.words)).collect();
+    // "drops remain below 1 % in all configurations"
+    let is_of_all = rows.is_empty() && piece.has("all every any each always never no none");
+    let rows = if is_of_all { (0..grid.rows.len()).collect() } else { rows };
     if bound_of(piece, own.at).is_some()
         && rows.len() > 1
-        && let [column] = columns.as_slice()
+        && let [column] = if is_of_all { named.as_slice() } else { columns.as_slice() }
         && !piece.has_taken_rows
     {
         let odd = rows.iter().find(|row| value(**row, *column).is_some() && !is_it(**row, *column));
@@ -235,8 +251,9 @@ fn pairs(grid: &Grid, piece: &Piece) -> (Vec<(Place, Place)>, bool) {
                 .all(|at| grid.columns[*at].unit != Unit::Plain && is_same_unit(*at, used[0]));
         return (found, rows.len() == 2 && !piece.is_group && !piece.has_taken_rows && is_of_one);
     }
-    if rows.is_empty() && grid.is_block && grid.rows.len() == 2 {
-        found.extend(columns.iter().map(|own| ((0, *own), (1, *own))));
+    if rows.is_empty() && grid.rows.len() == 2 && (grid.is_block || own.len() == 1) {
+        let used = if grid.is_block { &columns } else { used };
+        found.extend(used.iter().map(|own| ((0, *own), (1, *own))));
         return (found, false);
     }
     if let [row] = rows.as_slice() {

@@ -115,7 +115,7 @@ fn names_of_several_words_are_one_name() {
 fn figures_of_a_block_are_told_by_what_ministat_calls_them() {
     let stock = ("stock", [1.805e6, 1.826e6, 1.809e6, 1.8135e6, 8378.0]);
     let patched = ("q8 patched", [1.980e6, 2.014e6, 1.993e6, 1.9936e6, 13365.0]);
-    let grid = Grid::of_block((1, 9), &[stock, patched]);
+    let grid = Grid::of_block((1, 9), &[stock, patched], "");
     hold(
         &grid,
         &[
@@ -142,7 +142,7 @@ fn rows_that_share_what_they_are_called_are_no_pair() {
         ("pf 1 rule", [3.0e6, 3.2e6, 3.1e6, 3.1e6, 9e3]),
         ("pf 500 rules", [1.3e6, 1.4e6, 1.38e6, 1.38e6, 9e3]),
     ];
-    let grid = Grid::of_block((1, 9), &sets);
+    let grid = Grid::of_block((1, 9), &sets, "");
     hold(
         &grid,
         &[
@@ -151,4 +151,93 @@ fn rows_that_share_what_they_are_called_are_no_pair() {
             ("From 1 to 500 rules pf loses 35%.", Some(false)),
         ],
     );
+}
+
+const CORES: &str = "\
+| cores | stock (Mpps) | patched (Mpps) |
+|---|---:|---:|
+| 1 | 0.50 | 0.58 |
+| 4 | 1.80 | 2.40 |
+| 8 | 2.90 | 2.30 |
+";
+
+#[test]
+fn steps_factors_and_the_only_one_are_told_by_all_rows() {
+    let grid = table(CORES, "");
+    hold(
+        &grid,
+        &[
+            ("Stock grows monotonically.", Some(true)),
+            ("Patched grows monotonically.", Some(false)),
+            ("Stock goes up with every step.", Some(true)),
+            // of six times one of them
+            ("With stock 8 cores forward less than six times what one core does.", Some(true)),
+            // what one gains as many times as another
+            ("The patched kernel grows five times as much as stock does.", None),
+            ("Per packet 8 cores need six times the energy of one.", None),
+        ],
+    );
+}
+
+const UPDATES: &str = "\
+| Structure | Insertions | Withdrawals |
+|---|---:|---:|
+| Trie | 1,210,000 | 1,180,000 |
+| LC-trie | 38,400 | 36,900 |
+| DIR-24-8 | 9,800 | 7,300 |
+";
+
+#[test]
+fn a_number_with_the_name_of_a_column_is_of_it() {
+    let grid = table(UPDATES, "");
+    hold(
+        &grid,
+        &[
+            ("DIR-24-8 is the only one that does not reach 10,000 insertions.", Some(true)),
+            ("DIR-24-8 is the only one that does not reach 50,000 insertions.", Some(false)),
+        ],
+    );
+}
+
+const TURNED: &str = "\
+| | AES | ChaCha |
+|---|---:|---:|
+| Throughput, 1 tunnel (Gbit/s) | 9.1 | 6.7 |
+| Throughput, 64 tunnels (Gbit/s) | 21.4 | 22.7 |
+| CPU load (%) | 71 | 98 |
+";
+
+#[test]
+fn what_is_measured_may_stand_before_rows() {
+    let grid = table(TURNED, "");
+    assert_eq!((grid.rows.len(), grid.columns.len()), (2, 3));
+    let units: Vec<super::Unit> = grid.columns.iter().map(|own| own.unit).collect();
+    assert_eq!(units, [super::Unit::Bits, super::Unit::Bits, super::Unit::Percent]);
+    assert_eq!(grid.at((1, 0)).map(|own| own.value), Some(6.7e9));
+}
+
+#[test]
+fn a_number_is_the_same_however_it_is_written() {
+    let grid = table("| routes | rate (Mpps) |\n|---|---|\n| 1,000 | 9.0 |\n| 1M | 3.0 |\n", "");
+    hold(
+        &grid,
+        &[
+            ("With a million routes it is 3.0 Mpps.", Some(true)),
+            ("With a million routes it is 4.0 Mpps.", Some(false)),
+            ("With a thousand routes it is 9.0 Mpps.", Some(true)),
+            ("With 1k routes it is 7.0 Mpps.", Some(false)),
+        ],
+    );
+}
+
+#[test]
+fn a_block_is_of_the_unit_that_stands_above_it() {
+    let sets = [("a", [5.0, 7.0, 6.0, 6.0, 0.1]), ("b", [8.0, 9.0, 8.5, 8.5, 0.1])];
+    let grid = Grid::of_block((1, 9), &sets, "Raw rate, seven runs each, Mpps");
+    assert_eq!(grid.at((0, 1)).map(|own| own.value), Some(7e6));
+    // of a link, and of packets/s already
+    for (above, scale) in [("on 10 Gbit/s", 1.0), ("Tunnel, Mbit/s", 1e6)] {
+        let grid = Grid::of_block((1, 9), &sets, above);
+        assert_eq!(grid.at((0, 1)).map(|own| own.value), Some(7.0 * scale), "{above}");
+    }
 }

@@ -152,15 +152,15 @@ pub fn tokens(text: &str) -> Vec<Token> {
         });
         is_first = is_last;
     }
-    join_units(&mut found);
     number_words(&mut found);
+    join_units(&mut found);
     sides(&mut found);
     found
 }
 
 /// "Eight queues", "thousand rules": small numbers in words.
 fn number_words(tokens: &mut [Token]) {
-    const NUMBERS: [(&str, f64); 15] = [
+    const NUMBERS: [(&str, f64); 16] = [
         ("one", 1.0),
         ("single", 1.0),
         ("two", 2.0),
@@ -175,14 +175,28 @@ fn number_words(tokens: &mut [Token]) {
         ("twelve", 12.0),
         ("sixteen", 16.0),
         ("hundred", 100.0),
-        ("thousand", 1000.0),
+        ("thousand", 1e3),
+        ("million", 1e6),
     ];
-    for token in tokens {
+    for at in 0..tokens.len() {
+        let is_scale = |own: &str| matches!(own, "thousand" | "million");
+        // "908 thousand" is one number
+        if at > 0 && is_scale(&tokens[at].text) && tokens[at - 1].number.is_some() {
+            continue;
+        }
+        let token = &mut tokens[at];
         if let Some((_, value)) = NUMBERS.iter().find(|(word, _)| token.text == *word) {
             token.number = Some(Number { value: *value, half: 0.0, unit: Unit::Plain });
             token.root = format!("{value}");
         }
     }
+}
+
+/// The number that a word of a name is: `100k`, `1000`.
+pub fn value_of_word(word: &str) -> Option<f64> {
+    let is_of_digits = word.starts_with(|c: char| c.is_ascii_digit());
+    let own = number(word).filter(|own| is_of_digits && own.unit == Unit::Plain)?;
+    Some(own.value)
 }
 
 /// "From A to B", "A -> B", "was A, now B", "A instead of B": which number is of before and which of after.

@@ -60,6 +60,11 @@ pub enum ItemKind {
 }
 
 impl Item {
+    /// A row of a table on one line.
+    pub fn row(line: usize, text: String) -> Self {
+        Self { line, text, kind: ItemKind::Row, breaks: Vec::new() }
+    }
+
     /// Whether it begins with a family: `* IPv4: slower`.
     pub fn is_of_family(&self) -> bool {
         let label = self.text.split_once(':').map(|(label, _)| label);

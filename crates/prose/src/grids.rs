@@ -8,6 +8,7 @@ use fwdlab_netbenches::page::{Item, ItemKind};
 
 use fwdlab_grid::CellVerdict;
 use fwdlab_grid::agrees;
+use fwdlab_grid::drawn;
 use fwdlab_grid::judge;
 use fwdlab_grid::{Grid, Measure};
 use fwdlab_grid::{Number, Unit, tokens};
@@ -38,17 +39,19 @@ impl Grids {
         let items = &around.page.items;
         let rows: Vec<&Item> = items.iter().filter(|item| item.kind == ItemKind::Row).collect();
         let mut all: Vec<(Grid, Option<String>)> = Vec::new();
-        for table in rows.chunk_by(|a, b| a.line + 1 == b.line) {
+        let drawn = drawn(around.page);
+        let drawn: Vec<Vec<&Item>> = drawn.iter().map(|own| own.iter().collect()).collect();
+        let written = rows.chunk_by(|a, b| a.line + 1 == b.line);
+        for table in written.chain(drawn.iter().map(Vec::as_slice)) {
             let above =
                 around.page.item_before(table[0].line).map_or("", |item| item.text.as_str());
             all.extend(Grid::of_table(table, above).map(|grid| (grid, caption_of(above))));
         }
         for (block, sets) in around.page.blocks.iter().zip(&around.sets) {
             if sets.len() > 1 {
-                all.push((
-                    Grid::of_block((block.first_line, block.last_line), &rows_of(sets)),
-                    None,
-                ));
+                let lines = (block.first_line, block.last_line);
+                let above = around.page.item_before(lines.0).map_or("", |item| item.text.as_str());
+                all.push((Grid::of_block(lines, &rows_of(sets), above), None));
             }
         }
         all.sort_by_key(|(grid, _)| grid.lines);
@@ -114,6 +117,18 @@ impl Grids {
             Said { at: from + at, verdict }
         };
         judge(&self.all[own], text).into_iter().map(said).collect()
+    }
+
+    /// Whether a sentence is of a table, in whose section there is no block: of what only a table has.
+    pub(crate) fn is_of_table(&self, around: &Surroundings<'_>, item: &Item, text: &str) -> bool {
+        let heading = |line: usize| around.page.heading_above(line).map(|heading| heading.line);
+        let own = heading(item.line);
+        let is_beside = |grid: &&Grid| heading(grid.lines.0) == own;
+        own.is_some()
+            && self
+                .meant(around, item, text)
+                .is_some_and(|at| !self.all[at].is_block && is_of_units(&self.all[at], text))
+            && !self.all.iter().filter(is_beside).any(|grid| grid.is_block)
     }
 
     /// Whether a sentence below a block has words of rows that only other blocks have.
@@ -208,6 +223,21 @@ fn names_rows(own: &Grid, other: &Grid, text: &str) -> bool {
         .filter(|word| !is_family(word))
         .filter(|word| word.len() > 1 && !EMPTY.contains(&word.as_str()))
         .any(|word| said.contains(word) && !shared(word) && !is_own(word))
+}
+
+/// Whether a text has a number of what only a table has: with the unit of a column that is none of blocks (a time, a
+/// power, bits/s), or of what heads its rows ("one core" below "cores").
+fn is_of_units(grid: &Grid, text: &str) -> bool {
+    let is_of_blocks =
+        |unit: Unit| matches!(unit, Unit::Packets | Unit::Percent | Unit::Times | Unit::Plain);
+    let is_own = |unit: Unit| !is_of_blocks(unit) && grid.columns.iter().any(|c| c.unit == unit);
+    let said = tokens(text);
+    let is_headed = said.windows(2).any(|two| {
+        let is_plain = two[0].number.is_some_and(|own| own.unit == Unit::Plain);
+        let is_row = || grid.rows.iter().any(|row| row.words.contains(&two[0].root));
+        is_plain && !two[0].is_last && grid.head.contains(&two[1].root) && is_row()
+    });
+    is_headed || said.iter().any(|own| own.number.is_some_and(|number| is_own(number.unit)))
 }
 
 /// The sets of a block as rows.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fwdlab_evidence::pair::Pair;
 use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
+use fwdlab_grid::{Unit, unit_above};
 use fwdlab_netbenches::name::{NamedFamily, family_word};
 use fwdlab_reading::{Cell, Change, Facts, Part, label_words};
 use fwdlab_sentence::quantity::rates;
@@ -79,6 +80,15 @@ fn cores(line: &str) -> Option<u32> {
     }
 }
 
+/// How many packets/s the values of a block are in: a million below "raw rate, Mpps".
+fn scale_of(around: &Surroundings<'_>, block: usize) -> f64 {
+    let largest = around.sets[block].iter().map(|set| set.row.values[1]).fold(0.0, f64::max);
+    let first = around.page.blocks.get(block).map(|block| block.first_line);
+    let above = first.and_then(|line| around.page.item_before(line));
+    let unit = above.and_then(|item| unit_above(&item.text, largest));
+    unit.filter(|own| own.0 == Unit::Packets).map_or(1.0, |own| own.1)
+}
+
 fn add_block(around: &Surroundings<'_>, facts: &mut Facts, part: usize, block: usize) {
     let mut groups: BTreeMap<Option<NamedFamily>, Vec<&SourcedSet<'_>>> = BTreeMap::new();
     let heading = {
@@ -94,6 +104,7 @@ fn add_block(around: &Surroundings<'_>, facts: &mut Facts, part: usize, block: u
     for set in &around.sets[block] {
         groups.entry(set.family.or(heading)).or_default().push(set);
     }
+    let scale = scale_of(around, block);
     for (family, sets) in groups {
         let words: Vec<BTreeSet<String>> =
             sets.iter().map(|set| named(label_words(&set.set.legend))).collect();
@@ -111,8 +122,8 @@ fn add_block(around: &Surroundings<'_>, facts: &mut Facts, part: usize, block: u
                 shared: telling & &shared,
                 legend: set.set.legend.clone(),
                 runs: set.row.n,
-                values: set.row.values,
-                all: around.values(set).unwrap_or_default(),
+                values: set.row.values.map(|value| value * scale),
+                all: around.values(set).unwrap_or_default().iter().map(|v| v * scale).collect(),
             });
         }
         for (a, base) in sets.iter().enumerate() {

@@ -56,7 +56,9 @@ impl Known {
                 }
             }
             clauses = rest;
+            let is_of_table = grids.is_of_table(around, item, text);
             let reading = match first {
+                Some(_) if is_of_table => Judged::Open,
                 Some(clause) if self.is_own(around, item, clause, text) => {
                     self.read(around, item, text)
                 }
@@ -89,7 +91,7 @@ impl Known {
             // what it is held against is of another block
             let is_apart = compares(text) && grids.names_others(item, text)
                 || grids.is_of_families(item, text);
-            let is_doubted = is_held || is_apart || explains_itself(text);
+            let is_doubted = is_held || is_apart || is_of_table || explains_itself(text);
             let said = if is_doubted { said.doubted() } else { said };
             let said = match said.is_any_wrong() || is_silent || is_borne_out {
                 true => said,
@@ -176,6 +178,8 @@ impl Known {
         self.kinds.iter().any(|kind| !kind.facts.changes.is_empty())
             && item.kind != ItemKind::Heading
             && !is_setup(around, item)
+            && !is_datum(around, item)
+            && !is_of_energy(text)
             && Doubt::of(text, "") != Some(Doubt::Silent)
             && !is_of_others(text)
             // "before" is a state of the page's sets as often as another page
@@ -301,6 +305,30 @@ fn is_setup(around: &Surroundings<'_>, item: &Item) -> bool {
     let list = before.chain(above[own..].iter().take_while(is_listed));
     list.map(|other| other.text.to_lowercase())
         .any(|text| HARDWARE.iter().any(|w| text.contains(w)))
+}
+
+/// What is said of energy is of no rate.
+fn is_of_energy(text: &str) -> bool {
+    words(text)
+        .iter()
+        .any(|(_, word)| matches!(word.as_str(), "energy" | "watt" | "watts" | "joule" | "joules"))
+}
+
+/// "- pinned: 1.41 Mpps" of a list of such, whose words no set has: a figure of its own.
+fn is_datum(around: &Surroundings<'_>, item: &Item) -> bool {
+    let Some((label, value)) = item.text.split_once(": ") else { return false };
+    let is_value = value.starts_with(|c: char| c.is_ascii_digit()) && words(value).len() < 3;
+    let said = words(label);
+    const MEASURES: [&str; 5] = ["median", "mean", "average", "minimum", "maximum"];
+    let is_measure = said.iter().any(|(_, word)| MEASURES.contains(&word.as_str()));
+    let is_shown = |legend: &str| {
+        let own = words(legend);
+        said.iter().any(|(_, word)| own.iter().any(|(_, other)| word == other))
+    };
+    item.kind == ItemKind::Bullet
+        && is_value
+        && !is_measure
+        && !around.sets.iter().flatten().any(|set| is_shown(&set.set.legend))
 }
 
 /// "Compared to the Xeon": a name that stands nowhere else on the page.

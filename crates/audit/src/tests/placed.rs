@@ -255,3 +255,30 @@ fn four_pages_read_last() {
     ]);
     assert!(own.found >= 23 && own.blamed == 0 && own.asked <= 2 && own.falsely == 0, "{own:?}");
 }
+
+/// A cover letter with tables drawn with white space, a laboratory's gateway, a chapter of a thesis, a diary of rules, a
+/// stranger's as the next four: at first sight 9 of 34 were found, 1 of 44 right ones was called wrong, and 1 of 4 findings
+/// false. Drawn tables, what is measured before rows, numbers in words and steps were learned by them.
+#[test]
+fn four_pages_of_a_stranger() {
+    let own = scored(&[
+        include_str!("unseen/batched.txt"),
+        include_str!("unseen/gateway.txt"),
+        include_str!("unseen/structures.txt"),
+        include_str!("unseen/rule-chains.txt"),
+    ]);
+    assert!(own.found >= 18 && own.blamed == 0 && own.asked <= 3 && own.falsely == 0, "{own:?}");
+}
+
+/// A committer's blocks, a nightly summary, notes of a provider, slides, read after these: 10 of 36 were found, 3 of 45
+/// called wrong, and 8 of 17 findings false, five of them of figures in a list. Only what was falsely said was mended.
+#[test]
+fn four_more_of_the_stranger() {
+    let own = scored(&[
+        include_str!("unseen/committer.txt"),
+        include_str!("unseen/nightly.txt"),
+        include_str!("unseen/field-notes.txt"),
+        include_str!("unseen/slides.txt"),
+    ]);
+    assert!(own.found >= 10 && own.blamed == 0 && own.asked <= 4 && own.falsely == 0, "{own:?}");
+}
