@@ -57,7 +57,7 @@ fn is_row(cells: &[&str], count: usize) -> bool {
         let bare = own.trim_start_matches(['+', '-', '−', '~', '<', '>', '(']);
         bare.starts_with(|c: char| c.is_ascii_digit()) || matches!(*own, "-" | "n/a" | "–" | "—")
     };
-    cells.len() == count && count > 1 && cells[1..].iter().all(|own| is_value(&own))
+    cells.len() == count && count > 1 && cells[1..].iter().all(is_value)
 }
 
 /// The heads of so many columns, if a line is of such.

@@ -193,7 +193,7 @@ fn has_units_of_rows(cells: &[Vec<&str>]) -> bool {
     let Some((names, body)) = cells.split_first() else { return false };
     let has_unit = |name: &&str| unit_within(name).is_some();
     let of_rows = body.iter().filter_map(|row| row.first()).filter(|own| has_unit(own)).count();
-    2 * of_rows > body.len() && !names.iter().skip(1).any(|name| has_unit(&name))
+    2 * of_rows > body.len() && !names.iter().skip(1).any(has_unit)
 }
 
 /// Rows as columns; what a short row lacks is empty.
