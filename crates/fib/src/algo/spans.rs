@@ -14,6 +14,9 @@ pub(crate) type Span<A, C = u16> = (A, C);
 /// Highest nexthop number of the structures with 16-bit nexthops.
 pub(crate) const MAX_NEXTHOP: u32 = u16::MAX as u32;
 
+/// Spans of most changes.
+const FEW: usize = 16;
+
 /// A nexthop number as a structure holds it.
 pub(crate) trait Code: Copy + PartialEq {
     /// Highest number that it can say.
@@ -61,7 +64,8 @@ pub(crate) fn of_rib<F: Family, C: Code>(
     within: Prefix<F>,
 ) -> Option<Vec<Span<F::Addr, C>>> {
     let (outer, covered) = rib.part(within);
-    let mut sweep = Sweep::<F, C> { spans: Vec::new(), open: Vec::new(), outer: C::of(outer)? };
+    let (spans, open) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
+    let mut sweep = Sweep::<F, C> { spans, open, outer: C::of(outer)? };
     sweep.start(within.addr(), sweep.outer);
     for (prefix, nexthop) in covered {
         sweep.close_before(prefix.addr(), within.last_addr());

@@ -137,7 +137,7 @@ impl<F: Family> Rib<F> {
     /// through where none inside matches, and those [`Rib::covered`].
     pub fn part(&self, prefix: Prefix<F>) -> (NexthopId, Covered<'_, F>) {
         let (mut outer, mut at) = (NexthopId::NONE, ROOT as u32);
-        let mut covered = Covered { rib: self, stack: Vec::new() };
+        let mut covered = Covered { rib: self, stack: Vec::with_capacity(WALKS) };
         loop {
             let node = &self.nodes[at as usize];
             if node.len >= prefix.len() {

@@ -141,7 +141,8 @@ impl Builder {
         let shift = PAGE_SHIFT - 16 * i;
         let key = |span: &Span<u128, u32>| (span.0 >> shift) as u16;
         let is_ragged = |span: &Span<u128, u32>| span.0.trailing_zeros() < shift;
-        let mut runs = vec![(0, Below::Nexthop(spans[0].1))];
+        let mut runs = Vec::with_capacity(spans.len() + 1);
+        runs.push((0, Below::Nexthop(spans[0].1)));
         let mut start = |key, below| {
             runs.pop_if(|run| run.0 == key);
             runs.push((key, below));

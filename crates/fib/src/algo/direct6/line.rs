@@ -111,7 +111,7 @@ pub(super) fn words(runs: &[(u16, Below)], is_wide: bool) -> Vec<u64> {
         0 => 0,
         _ => runs.get(i).map_or(u16::MAX, |run| run.0),
     };
-    let mut words = Words(Vec::new());
+    let mut words = Words(Vec::with_capacity(DEEP_WORDS * 8));
     (0..KEYS).for_each(|i| words.push(&key(i).to_ne_bytes()));
     (0..self::runs(is_wide)).for_each(|i| words.nexthop(nexthop(i), is_wide));
     if is_deep(runs) {
@@ -160,7 +160,7 @@ pub(super) fn deep_flags(next: u32) -> u32 {
 /// may start before; and [`LONG`] or 0.
 pub(super) fn list(spans: &[Span<u128, u32>], is_wide: bool) -> (Vec<u64>, u32) {
     let blocks = spans.len().div_ceil(BLOCK_RUNS).max(1);
-    let mut words = Words(Vec::new());
+    let mut words = Words(Vec::with_capacity(blocks * BLOCK_WORDS as usize * 8));
     if blocks > 1 {
         words.push(&(blocks as u64).to_ne_bytes());
         words.0.resize(LINE_WORDS * 8, 0);
