@@ -297,8 +297,9 @@ impl<F: Family> Fib<F> {
 
     fn load_into_full(&mut self, routes: Vec<(Prefix<F>, NexthopId)>) -> usize {
         let (before, given) = (self.rib.len(), routes.len());
-        for (prefix, id) in routes {
-            self.record(prefix, id);
+        for some in routes.chunks(WALKS) {
+            self.rib.fetch(some.iter().map(|route| route.0));
+            some.iter().for_each(|(prefix, id)| _ = self.record(*prefix, *id));
         }
         given - (self.rib.len() - before)
     }
