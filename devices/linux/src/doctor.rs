@@ -4,6 +4,8 @@ use std::fs;
 
 use fwdlab_device::DoctorFinding;
 use fwdlab_topology::tracking;
+use nix::errno::Errno;
+use nix::unistd::{AccessFlags, access};
 
 use crate::{try_af_xdp, try_live_frames, try_namespaces};
 
@@ -27,7 +29,11 @@ const PROGRAMS: [(&str, &str, &str); 3] = [
 
 fn privileges() -> DoctorFinding {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let missing = missing_capabilities(&status);
+    let mut missing = missing_capabilities(&status);
+    let sysctls = access("/proc/sys/net/ipv4/ip_forward", AccessFlags::W_OK);
+    if sysctls == Err(Errno::EROFS) {
+        missing.push("a /proc/sys that can be written");
+    }
     DoctorFinding {
         what: "privileges",
         present: missing.is_empty(),
@@ -53,42 +59,44 @@ fn missing_capabilities(status: &str) -> Vec<&'static str> {
 }
 
 fn namespaces() -> DoctorFinding {
-    let tried = try_namespaces();
-    DoctorFinding {
-        what: "namespaces",
-        present: tried.is_ok(),
-        detail: tried.map_or_else(
-            |error| error.to_string(),
-            |()| "two namespaces and a veth pair between them were made and removed".to_owned(),
-        ),
-        enables: "device = \"linux\": tester and device apart from the rest of the system",
-        remedy: "a kernel with CONFIG_NET_NS and CONFIG_VETH (modprobe veth), and root",
-        is_needed: true,
-    }
+    let words = [
+        "namespaces",
+        "device = \"linux\": tester and device apart from the rest of the system",
+        "a kernel with CONFIG_NET_NS and CONFIG_VETH (modprobe veth), and root",
+    ];
+    tried(
+        words,
+        try_namespaces(),
+        "two namespaces and a veth pair between them were made and removed",
+    )
 }
 
 fn live_frames() -> DoctorFinding {
-    let tried = try_live_frames();
-    DoctorFinding {
-        what: "XDP live frames",
-        present: tried.is_ok(),
-        detail: tried.map_or_else(|error| error.to_string(), |()| "tried".to_owned()),
-        enables: "the tester of device = \"linux\": millions of frames per second on one core",
-        remedy: "Linux 5.18 or newer with CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT, and root",
-        is_needed: true,
-    }
+    let words = [
+        "XDP live frames",
+        "the tester of device = \"linux\": millions of frames per second on one core",
+        "Linux 5.18 or newer with CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT, and root",
+    ];
+    tried(words, try_live_frames(), "tried")
 }
 
 fn af_xdp() -> DoctorFinding {
-    let tried = try_af_xdp();
-    DoctorFinding {
-        what: "AF_XDP",
-        present: tried.is_ok(),
-        detail: tried.map_or_else(|error| error.to_string(), |()| "tried".to_owned()),
-        enables: "faster ports of fwdlab's own router, and the second-best tester",
-        remedy: "Linux 4.18 or newer with CONFIG_XDP_SOCKETS, and root",
-        is_needed: false,
-    }
+    let words = [
+        "AF_XDP",
+        "faster ports of fwdlab's own router, and the second-best tester",
+        "Linux 4.18 or newer with CONFIG_XDP_SOCKETS, and root",
+    ];
+    DoctorFinding { is_needed: false, ..tried(words, try_af_xdp(), "tried") }
+}
+
+fn tried<E: ToString>(
+    [what, enables, remedy]: [&'static str; 3],
+    outcome: Result<(), E>,
+    good: &str,
+) -> DoctorFinding {
+    let present = outcome.is_ok();
+    let detail = outcome.map_or_else(|error| error.to_string(), |()| good.to_owned());
+    DoctorFinding { what, present, detail, enables, remedy, is_needed: true }
 }
 
 fn statistics() -> DoctorFinding {
