@@ -34,17 +34,14 @@ fn privileges() -> DoctorFinding {
     if sysctls == Err(Errno::EROFS) {
         missing.push("a /proc/sys that can be written");
     }
-    DoctorFinding {
-        what: "privileges",
-        present: missing.is_empty(),
-        detail: match missing.is_empty() {
-            true => "all that are needed".to_owned(),
-            false => format!("without {}", missing.join(", ")),
-        },
-        enables: "device = \"linux\": namespaces, interfaces, XDP programs",
-        remedy: "run fwdlab as root (sudo), or a container with --privileged",
-        is_needed: true,
-    }
+    let words = [
+        "privileges",
+        "device = \"linux\": namespaces, interfaces, XDP programs",
+        "run fwdlab as root (sudo), or a container with --privileged",
+    ];
+    let lacks = format!("without {}", missing.join(", "));
+    let is_whole = missing.is_empty();
+    finding(words, is_whole.then(|| "all that are needed".to_owned()).ok_or(lacks))
 }
 
 /// Those that /proc/PID/status does not list as effective.
@@ -59,16 +56,13 @@ fn missing_capabilities(status: &str) -> Vec<&'static str> {
 }
 
 fn namespaces() -> DoctorFinding {
+    const GOOD: &str = "two namespaces and a veth pair between them were made and removed";
     let words = [
         "namespaces",
         "device = \"linux\": tester and device apart from the rest of the system",
         "a kernel with CONFIG_NET_NS and CONFIG_VETH (modprobe veth), and root",
     ];
-    tried(
-        words,
-        try_namespaces(),
-        "two namespaces and a veth pair between them were made and removed",
-    )
+    finding(words, tried(try_namespaces(), GOOD))
 }
 
 fn live_frames() -> DoctorFinding {
@@ -77,7 +71,7 @@ fn live_frames() -> DoctorFinding {
         "the tester of device = \"linux\": millions of frames per second on one core",
         "Linux 5.18 or newer with CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT, and root",
     ];
-    tried(words, try_live_frames(), "tried")
+    finding(words, tried(try_live_frames(), "tried"))
 }
 
 fn af_xdp() -> DoctorFinding {
@@ -86,44 +80,39 @@ fn af_xdp() -> DoctorFinding {
         "faster ports of fwdlab's own router, and the second-best tester",
         "Linux 4.18 or newer with CONFIG_XDP_SOCKETS, and root",
     ];
-    DoctorFinding { is_needed: false, ..tried(words, try_af_xdp(), "tried") }
-}
-
-fn tried<E: ToString>(
-    [what, enables, remedy]: [&'static str; 3],
-    outcome: Result<(), E>,
-    good: &str,
-) -> DoctorFinding {
-    let present = outcome.is_ok();
-    let detail = outcome.map_or_else(|error| error.to_string(), |()| good.to_owned());
-    DoctorFinding { what, present, detail, enables, remedy, is_needed: true }
+    DoctorFinding { is_needed: false, ..finding(words, tried(try_af_xdp(), "tried")) }
 }
 
 fn statistics() -> DoctorFinding {
-    let present = fs::metadata("/proc/thread-self/net/snmp").is_ok();
-    DoctorFinding {
-        what: "drop counters",
-        present,
-        detail: if present { "/proc/net/snmp" } else { "no /proc/net/snmp" }.to_owned(),
-        enables: "the reasons of drops of device = \"linux\"",
-        remedy: "mount /proc",
-        is_needed: true,
-    }
+    let words = ["drop counters", "the reasons of drops of device = \"linux\"", "mount /proc"];
+    let counters = fs::metadata("/proc/thread-self/net/snmp");
+    let seen = counters.map(|_| "/proc/net/snmp".to_owned());
+    finding(words, seen.map_err(|_| "no /proc/net/snmp".to_owned()))
 }
 
 fn connections() -> DoctorFinding {
-    let room = tracking::room();
-    DoctorFinding {
-        what: "connection tracking",
-        present: room.is_ok(),
-        detail: room.map_or_else(
-            |error| format!("no nf_conntrack: {error}"),
-            |room| format!("room for {room} sessions"),
-        ),
-        enables: "kind = \"sessions\" on device = \"linux\"",
-        remedy: "modprobe nf_conntrack, or a kernel with CONFIG_NF_CONNTRACK",
-        is_needed: false,
-    }
+    let words = [
+        "connection tracking",
+        "kind = \"sessions\" on device = \"linux\"",
+        "modprobe nf_conntrack, or a kernel with CONFIG_NF_CONNTRACK",
+    ];
+    let room = tracking::room().map(|room| format!("room for {room} sessions"));
+    let seen = room.map_err(|error| format!("no nf_conntrack: {error}"));
+    DoctorFinding { is_needed: false, ..finding(words, seen) }
+}
+
+fn tried<E: ToString>(tried: Result<(), E>, good: &str) -> Result<String, String> {
+    tried.map(|()| good.to_owned()).map_err(|error| error.to_string())
+}
+
+/// What is said of something that the device needs, whether it was seen or not.
+fn finding(
+    [what, enables, remedy]: [&'static str; 3],
+    seen: Result<String, String>,
+) -> DoctorFinding {
+    let present = seen.is_ok();
+    let (Ok(detail) | Err(detail)) = seen;
+    DoctorFinding { what, present, detail, enables, remedy, is_needed: true }
 }
 
 #[cfg(test)]
