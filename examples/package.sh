@@ -16,7 +16,7 @@ architecture=$(dpkg --print-architecture)
 
 install -D -m 755 "$program" "$root/usr/bin/fwdlab"
 mkdir -p "$root/usr/share/man/man1"
-"$program" man "$root/usr/share/man/man1" > /dev/null
+said=$("$program" man "$root/usr/share/man/man1" 2>&1) || { echo "$said" >&2; exit 1; }
 gzip -9 -n "$root"/usr/share/man/man1/*.1
 for shell in bash:bash-completion/completions/fwdlab fish:fish/vendor_completions.d/fwdlab.fish \
     zsh:zsh/vendor-completions/_fwdlab; do
@@ -40,7 +40,7 @@ cp -r "$home/docs/img" "$doc/docs/"
 # Which libraries it needs, of which versions; dpkg-shlibdeps wants a source package around it.
 mkdir "$root/debian"
 printf 'Source: fwdlab\n\nPackage: fwdlab\nArchitecture: any\n' > "$root/debian/control"
-needs=$(cd "$root" && dpkg-shlibdeps -O usr/bin/fwdlab | sed -n 's/^shlibs:Depends=//p')
+needs=$(cd "$root" && dpkg-shlibdeps --warnings=0 -O usr/bin/fwdlab | sed -n 's/^shlibs:Depends=//p')
 rm -r "$root/debian"
 
 mkdir "$root/DEBIAN"

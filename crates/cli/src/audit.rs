@@ -5,7 +5,7 @@ mod own;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
@@ -14,6 +14,7 @@ use fwdlab_audit::{
 };
 
 use fwdlab_guard::words::one_line;
+use fwdlab_guard::{input, remedy};
 use fwdlab_stats::plural;
 
 use crate::output;
@@ -95,6 +96,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
     let paths: Vec<PathBuf> =
         arguments.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
+    paths.iter().try_for_each(|path| readable(path))?;
     let mut report = audit(&paths)?;
     own::audit(&paths, &mut report);
     let counts = &report.counts;
@@ -111,6 +113,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         std::io::stdin().lock().take(MAX_PAGE_BYTES as u64 + 1).read_to_end(&mut page)?;
         report.add(audit_page(&page));
     }
+    let is_read = is_read(&paths, &report);
     report.findings.retain(|finding| {
         arguments.least.takes(finding.severity)
             && (arguments.rules.is_empty() || arguments.rules.contains(&finding.rule))
@@ -126,7 +129,38 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Format::Json => output::print(&format!("{}\n", report.to_json()?))?,
         Format::Sarif => output::print(&format!("{}\n", sarif(&report)?))?,
     }
+    // What is wrong is so, however much was not read.
+    if !report.has_wrong() && !is_read {
+        anyhow::bail!(
+            "a page that was named was not audited to its end ({})",
+            Rule::PageUnreadable.id()
+        );
+    }
     Ok(if report.has_wrong() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Whether what was named can be read: in a tree it is left out with a reason, but here nothing would be left.
+fn readable(path: &Path) -> anyhow::Result<()> {
+    // What is not there has an error of its own.
+    let is_there = path.exists() && !path.is_dir();
+    if is_there && (path.starts_with("/dev/fd") || path == Path::new("/dev/stdin")) {
+        anyhow::bail!(
+            "cannot audit {}: it is no regular file; `-` takes a page from standard input",
+            path.display()
+        );
+    }
+    if is_there && let Err(error) = input::named(path, MAX_PAGE_BYTES as u64) {
+        let remedy = remedy(&error).unwrap_or("check who may read it");
+        anyhow::bail!("cannot audit {}: {error}; {remedy}", path.display());
+    }
+    Ok(())
+}
+
+/// Whether no page that was named, or taken from standard input, was left before its end.
+fn is_read(paths: &[PathBuf], report: &Report) -> bool {
+    let is_named = |file: &str| file == "-" || paths.iter().any(|path| path.ends_with(file));
+    let mut unread = report.findings.iter().filter(|found| found.rule == Rule::PageUnreadable);
+    !unread.any(|found| is_named(found.file.trim_start_matches("./")))
 }
 
 /// Whether all that was named are files that are no pages, by their names and by what is in them.

@@ -22,6 +22,10 @@ use repository::Repository;
 
 /// Longest experiment, and longest list of states.
 const MOST_BYTES: u64 = 16 * fwdlab_guard::MIB;
+/// Longest name of a state: a version, a commit, a file's path.
+const MOST_STATE: usize = 4_096;
+/// So many states are named in a message.
+const MOST_NAMED: usize = 20;
 
 /// Runs the command.
 ///
@@ -112,11 +116,22 @@ fn chain(
         let text = fwdlab_guard::input::named_text(list, MOST_BYTES)
             .with_context(|| format!("cannot read the list {}", list.display()))?;
         let lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
-        lines.map(str::to_owned).collect()
+        let lines: Vec<String> = lines.map(str::to_owned).collect();
+        if let Some(long) = lines.iter().find(|line| line.len() > MOST_STATE) {
+            bail!(
+                "the list {}: a line of {} bytes is no state; write one name a line, of at most {MOST_STATE} bytes",
+                list.display(),
+                long.len()
+            );
+        }
+        lines
     } else {
         variants(&arguments.experiment, text)?
     };
-    let known = || all.join(", ");
+    let known = || match all.split_at_checked(MOST_NAMED) {
+        Some((some, more @ [_, ..])) => format!("{} and {} more", some.join(", "), more.len()),
+        _ => all.join(", "),
+    };
     let place = |name: &String| {
         let found = all.iter().position(|own| own == name);
         found.ok_or_else(|| BisectError::NoState { name: name.clone(), known: known() })

@@ -1,8 +1,8 @@
 //! `fwdlab completions`: what a shell needs to complete commands, from the program's own arguments.
 //!
 //! clap_complete makes the scripts. What it leaves out is added here: the names of examples and rules, which
-//! the program understands in its own ways; what fish is to offer where no option stands; and paths after
-//! `NAME=` in zsh. What it shows too much of, the hidden commands, is taken away.
+//! the program understands in its own ways; what fish is to offer where no option stands; paths after
+//! `NAME=` in zsh; files in the place of options, and values after `=`, in bash. What it shows too much of, the hidden commands, is taken away.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -38,10 +38,16 @@ fn script(shell: Shell, command: &Command) -> String {
     clap_complete::generate(shell, &mut shown, "fwdlab", &mut bytes);
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
     match shell {
+        Shell::Bash => {
+            text = text.replacen("_fwdlab() {", "_fwdlab_words() {", 1);
+            text.push_str(&files_of_bash(&shown));
+        }
         Shell::Fish => text.push_str(&words_of_fish(&shown)),
         Shell::Zsh => {
             let path_after_name = ":NAME=PATH:{compset -P \"*=\"; _files}'";
             text = text.replace(":NAME=PATH:_default'", path_after_name);
+            // With two colons what follows the first path is of it, and options are none.
+            text = text.replace("\n'*::", "\n'*:");
         }
         _ => {}
     }
@@ -73,6 +79,39 @@ fn filled(command: Command) -> Command {
         argument.value_parser(PossibleValuesParser::new(words))
     })
 }
+
+/// clap_complete's script for bash offers all options for an empty word, and readline its files only where
+/// nothing else is offered; and it does not know that bash takes `--option=value` for three words.
+fn files_of_bash(command: &Command) -> String {
+    let is_of_words = |argument: &Arg| !argument.get_possible_values().is_empty();
+    let takes_files = |sub: &&Command| {
+        let mut places = sub.get_positionals().peekable();
+        places.peek().is_some() && !places.any(is_of_words)
+    };
+    let of_files: Vec<&str> =
+        command.get_subcommands().filter(takes_files).map(Command::get_name).collect();
+    BASH.replace("OF_FILES", &of_files.join("|"))
+}
+
+const BASH: &str = r#"
+_fwdlab() {
+    local cur=$2 prev=$3 word kept=()
+    if [[ $cur == = ]]; then
+        cur='' prev=${COMP_WORDS[COMP_CWORD-1]}
+    elif [[ $prev == = && $COMP_CWORD -gt 2 ]]; then
+        prev=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    _fwdlab_words "$1" "$cur" "$prev"
+    case $cur,${COMP_WORDS[1]} in
+        -*) ;;
+        *,OF_FILES)
+            [[ $COMP_CWORD -gt 1 ]] || return 0
+            for word in "${COMPREPLY[@]}"; do [[ $word == -* ]] || kept+=("$word"); done
+            COMPREPLY=("${kept[@]}")
+            ;;
+    esac
+}
+"#;
 
 /// What stands in no option: clap_complete's script for fish has none of it, and after `help` alone it offers
 /// files.

@@ -114,12 +114,19 @@ pub fn usual(fail_on: &[FailOn]) -> Confidence {
     if fail_on.contains(&FailOn::Slower) { of_gates } else { Confidence::USUAL }
 }
 
-/// What was compared by `options`, against what a run must not come to. Says on stderr what could
-/// not be told.
+/// What was compared by `options`, against what a run must not come to. Says on stderr why it does not
+/// pass: stdout is a file in many jobs.
 pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Gated {
     let all: Vec<Own<'_>> = judgements(compared).collect();
     let is_met = |own: &Own<'_>| fail_on.iter().any(|asked| asked.is_met(&own.judgement.verdict));
-    if all.iter().any(is_met) {
+    let met: Vec<&Own<'_>> = all.iter().filter(|own| is_met(own)).collect();
+    if let Some(first) = met.first() {
+        fwdlab_guard::say!(
+            "--fail-on is met in {} of {} comparisons; the first: {}",
+            met.len(),
+            all.len(),
+            first.judgement.sentence
+        );
         return Gated::Failed;
     }
     if let Some(lost) = compared.left_out.iter().find(|own| own.is_lost && !fail_on.is_empty()) {

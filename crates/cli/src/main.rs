@@ -55,6 +55,7 @@ mod unlock;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use fwdlab_experiment::Problems;
+use fwdlab_guard::words::is_hidden;
 use std::process::ExitCode;
 
 /// What exit codes mean; docs/ci.md has the same table.
@@ -192,6 +193,12 @@ fn main() -> ExitCode {
 /// Prints help, the version, or what is wrong with the arguments; a full disk is an error here, too.
 fn told(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
+        // It quotes arguments, and a shell puts strangers' names into them (`*`): never in colours, then.
+        let arguments = std::env::args_os().map(|own| own.to_string_lossy().into_owned());
+        if arguments.flat_map(|own| own.chars().collect::<Vec<_>>()).any(is_hidden) {
+            fwdlab_guard::say!("{}", error.render().to_string().trim_end());
+            return ExitCode::from(2);
+        }
         error.exit();
     }
     let text = error.render();

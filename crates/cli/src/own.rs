@@ -1,28 +1,36 @@
 //! Files that somebody else wrote are never replaced.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 /// What each page of this program says of its origin.
 pub const MARK: &str = "Made by `fwdlab";
 
-/// Longest file that is looked into, in bytes.
+/// So many bytes of a file are looked into.
 const MOST: u64 = 64 << 20;
 
 /// Refuses to write over a file that is not as `is_own` says.
 ///
 /// # Errors
-/// With the way out, when there is such a file.
+/// With the way out, when there is such a file, or what is no file: a device would become one.
 pub fn keep_foreign(file: &Path, is_own: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     if file.symlink_metadata().is_err() {
         return Ok(());
     }
-    let text = fwdlab_guard::input::named_text(file, MOST).unwrap_or_default();
-    if !is_own(&text) {
+    let shown = file.display();
+    let about = file.metadata().with_context(|| format!("cannot look at {shown}"))?;
+    if !about.is_file() {
+        bail!("{shown} is no regular file; name another, or leave -o out for standard output");
+    }
+    let mut begin = Vec::new();
+    let read = File::open(file).and_then(|opened| opened.take(MOST).read_to_end(&mut begin));
+    read.with_context(|| format!("cannot look into {shown}"))?;
+    if !is_own(&String::from_utf8_lossy(&begin)) {
         bail!(
-            "{}: this file was not written by this command; name another with -o, or move it away",
-            file.display()
+            "{shown}: this file was not written by this command; name another with -o, or move it away"
         );
     }
     Ok(())
@@ -55,5 +63,22 @@ mod tests {
         assert!(keep_foreign_pages(dir.path(), "index.html").is_err());
         put("README.md", "# History\n\nMade by `fwdlab history`.\n");
         keep_foreign_pages(dir.path(), "index.html").unwrap();
+    }
+
+    /// `export --csv -o /dev/null` made a file of it, for root; and a picture was taken for an empty file.
+    #[test]
+    fn what_is_no_text_of_ours_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let (fifo, picture) = (dir.path().join("fifo"), dir.path().join("picture"));
+        let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+        assert!(made.is_ok_and(|status| status.success()), "mkfifo");
+        std::fs::write(&picture, b"\x89PNG\r\n\x1a\n").unwrap();
+        let refused = |path: &Path| {
+            let is_own = |text: &str| text.is_empty() || text.starts_with("trial,");
+            keep_foreign(path, is_own).unwrap_err().to_string()
+        };
+        assert!(refused(&fifo).contains("leave -o out"), "{}", refused(&fifo));
+        assert!(refused(Path::new("/dev/null")).contains("no regular file"));
+        assert!(refused(&picture).contains("was not written by this command"));
     }
 }

@@ -542,3 +542,36 @@ fn export_and_history_say_that_a_journal_was_changed() {
     }
     assert_eq!(followed.status.code(), Some(2), "its only points are left out");
 }
+
+/// 3 MB of one name came back to the terminal.
+#[test]
+fn a_list_of_states_is_not_quoted_whole() {
+    let lab = Lab::new(EXPERIMENT);
+    let states: Vec<String> = (0..5_000).map(|k| format!("s{k}\u{1b}[2J")).collect();
+    fs::write(lab.path("many"), states.join("\n")).expect("a file");
+    fs::write(lab.path("long"), "a".repeat(3_000_000)).expect("a file");
+    for (list, words) in [("many", "and 4980 more"), ("long", "is no state; write one name a line")]
+    {
+        let ends = ["--good", "a", "--bad", "b", "--command", "true"];
+        let stderr =
+            refused(&lab, &[&["bisect", "short.toml", "--list", list][..], &ends].concat());
+        assert!(stderr.contains(words), "{stderr}");
+    }
+}
+
+/// `-o /dev/null` made a file of the device, for root.
+#[test]
+fn an_export_replaces_no_fifo_and_no_picture() {
+    let lab = copied();
+    fifo(&lab.path("fifo"));
+    fs::write(lab.path("picture.png"), b"\x89PNG\r\n\x1a\n").expect("a file");
+    for (place, words) in [
+        ("fifo", "no regular file"),
+        ("/dev/null", "no regular file"),
+        ("picture.png", "was not written"),
+    ] {
+        let stderr = refused(&lab, &["export", "out", "--csv", "-o", place]);
+        assert!(stderr.contains(words), "{stderr}");
+    }
+    assert!(!fs::symlink_metadata("/dev/null").expect("the device").is_file());
+}

@@ -60,3 +60,32 @@ fn what_a_tree_holds_beside_is_counted_where_it_is_much() {
     assert_eq!(said.matches("a symbolic link").count(), 20, "{said}");
     assert!(said.contains("left out: 10 more"), "{said}");
 }
+
+/// They ended as if all were well.
+#[test]
+fn a_page_that_cannot_be_read_is_an_error() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let made = Command::new("mkfifo").arg(dir.path().join("README.md")).status();
+    assert!(made.is_ok_and(|status| status.success()), "mkfifo");
+    let long = |bytes: u64| {
+        let name = format!("{bytes}.md");
+        let file = std::fs::File::create(dir.path().join(&name)).expect("a file");
+        file.set_len(bytes).expect("a file system with holes");
+        name
+    };
+    for (name, words) in [
+        ("README.md", "it is no regular file; name a regular file"),
+        ("/dev/zero", "it is no regular file"),
+        ("/dev/stdin", "`-` takes a page from standard input"),
+        (&long(1 << 32), "check that it is the right file"),
+        // one line, longer than any of a page
+        (&long(1 << 16), "was not audited to its end (page-unreadable)"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
+        command.args(["audit", name]).current_dir(dir.path()).stdin(Stdio::null());
+        let output = command.output().expect("the binary starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{name}: {said}");
+        assert!(said.contains(words), "{name}: {said}");
+    }
+}

@@ -11,7 +11,7 @@ use std::process::Command;
 use lab::{EXPERIMENT, Lab, text};
 
 /// Lines as they are begun, words that must be offered for them, and words that may not.
-const LINES: [(&str, &[&str], &[&str]); 10] = [
+const LINES: [(&str, &[&str], &[&str]); 12] = [
     ("fwdlab ", &["run", "report", "completions"], &["trial-process", "guest", "launch", "agent"]),
     ("fwdlab re", &["report"], &["run"]),
     ("fwdlab run --fa", &["--fail-on"], &["--format"]),
@@ -22,6 +22,8 @@ const LINES: [(&str, &[&str], &[&str]); 10] = [
     ("fwdlab audit --rule claim", &["claim-impossible"], &["short.toml"]),
     ("fwdlab help f", &["fib"], &["run", "short.toml"]),
     ("fwdlab run sh", &["short.toml"], &["run"]),
+    ("fwdlab run ", &["short.toml"], &["--format"]),
+    ("fwdlab audit trees --fo", &["--format"], &["--least"]),
 ];
 
 /// Holds what was offered against [`LINES`].
@@ -63,17 +65,25 @@ fn bash_completes_what_people_type() {
     // Readline's own fallback to files is left to it: complete -o default.
     let asked = r#"
         source ./script
-        words=($1)
+        words=(${1//=/ = })
         [[ $1 == *' ' ]] && words+=('')
         COMP_WORDS=("${words[@]}") COMP_CWORD=$((${#words[@]} - 1)) COMPREPLY=()
         _fwdlab fwdlab "${words[-1]}" "${words[-2]}"
         [[ ${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- "${words[-1]}"))
         printf '%s\n' "${COMPREPLY[@]}"
     "#;
-    judged("bash", |line| {
+    let offered = |line: &str| -> Vec<String> {
         let told = printed(&lab, Command::new("bash").args(["-c", asked, "bash", line]));
         told.lines().map(str::to_owned).collect()
-    });
+    };
+    judged("bash", offered);
+    // Readline takes `=` for a word of its own.
+    for (line, words) in [
+        ("fwdlab run --format=", &["text", "commit", "github", "json"][..]),
+        ("fwdlab run short.toml --format=gi", &["github"]),
+    ] {
+        assert_eq!(offered(line), words, "{line:?}");
+    }
 }
 
 #[test]

@@ -144,6 +144,7 @@ fn a_gate_ends_with_1_when_its_verdict_is_met() {
         lab.fwdlab(&["run", "short.toml", "--fail-on", "inconclusive", "--fail-on", "invalid"]);
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "two blocks decide nothing: {stdout}{stderr}");
+    assert!(stderr.contains("--fail-on is met in "), "{stderr}");
 }
 
 #[test]
@@ -198,7 +199,7 @@ fn the_program_says_what_it_is_and_documents_itself() {
 fn wrong_arguments_get_the_right_remedy() {
     let lab = Lab::new(EXPERIMENT);
     let device = "the experiment names its device: `fwdlab init --device linux` writes an experiment with it";
-    let cases: [(&[&str], &str); 25] = [
+    let cases: [(&[&str], &str); 26] = [
         (&["run", "--device", "linux"], device),
         (&["plan", "--device=linux", "short.toml"], "`fwdlab run --example NAME` runs one"),
         (&["run", "linux"], "\"linux\", which is a device; the experiment names its device"),
@@ -233,7 +234,12 @@ fn wrong_arguments_get_the_right_remedy() {
         (&["run", "short.toml", "--exmple", "x"], "a similar argument exists: '--example'"),
         (&["report", "nothere"], "start one with `fwdlab run -o nothere EXPERIMENT`"),
         (&["plan", "out"], "their experiment is out/experiment.toml: name that"),
+        (
+            &["fib", "bench", "--quick", "--only", "no-such", "--routes", "routes.txt"],
+            "no algorithm has \"no-such\" in its name",
+        ),
     ];
+    fs::write(lab.path("routes.txt"), "192.0.2.0/24\n2001:db8::/32\n").expect("a file");
     fs::create_dir(lab.path("out")).expect("a directory");
     fs::write(lab.path("out/trials.jsonl"), "").expect("a file");
     fs::write(lab.path("out/experiment.toml"), EXPERIMENT).expect("a file");
@@ -628,4 +634,25 @@ fn a_gate_is_not_green_where_a_side_is_missing_or_the_other_one() {
     let (code, stderr) = gate(["a.txt", "out"]);
     assert_eq!(code, Some(4), "{stderr}");
     assert!(stderr.contains("could not tell") && stderr.contains("a.txt alone"), "{stderr}");
+}
+
+/// The recipe of the container copies the file that the recipe of the package makes, and installs what that
+/// names as its company.
+#[test]
+fn the_container_gets_the_package_and_what_goes_with_it() {
+    let container = include_str!("../../../examples/Containerfile");
+    let package = include_str!("../../../examples/package.sh");
+    assert!(package.contains("$out/fwdlab_${version}_$architecture.deb"), "{package}");
+    assert!(container.contains("\nCOPY fwdlab_*.deb /tmp/\n"), "{container}");
+    let list = |field: &str| -> Vec<&str> {
+        let line = package.lines().find_map(|line| line.strip_prefix(field));
+        line.expect("a field of the package").split(", ").collect()
+    };
+    let (recommended, suggested) = (list("Recommends: "), list("Suggests: "));
+    let (_, installed) = container.split_once("/tmp/fwdlab_*.deb ").expect("an installation");
+    let (installed, _) = installed.split_once("&&").expect("a step behind it");
+    let installed: Vec<&str> = installed.split_whitespace().filter(|word| *word != "\\").collect();
+    assert!(recommended.iter().all(|name| installed.contains(name)), "{installed:?}");
+    let is_known = |name: &&str| recommended.contains(name) || suggested.contains(name);
+    assert!(installed.iter().all(is_known), "{installed:?}");
 }

@@ -127,6 +127,43 @@ fn lists_keep_to_a_narrow_terminal() {
     }
 }
 
+/// The names of files are printed, and they may be a stranger's.
+#[test]
+fn ministat_shows_the_control_characters_of_names_and_keeps_its_bytes_for_programs() {
+    let lab = Lab::new(EXPERIMENT);
+    let name = "a\u{1b}]0;owned\u{7}";
+    fs::write(lab.path(name), "1\n2\n4\n").expect("a file");
+    let piped = lab.fwdlab(&["ministat", name]);
+    assert!(text(&piped.stdout).contains(&format!("x {name}\n")), "{}", text(&piped.stdout));
+    let missing = lab.fwdlab(&["ministat", "b\u{1b}[2J"]);
+    assert_eq!(
+        text(&missing.stderr),
+        "ministat: Cannot open b\\u{1b}[2J: No such file or directory\n"
+    );
+    let script = "start ministat {*}[glob a*]\nexpect eof\nexit [lindex [wait] 3]\n";
+    let Some(told) = shown(&lab, 80, script) else { return };
+    // expect itself says what it starts
+    let told: Vec<&str> = told.lines().skip(1).collect();
+    assert!(told.iter().any(|line| line.contains("x a\\u{1b}]0;owned\\u{7}")), "{told:?}");
+    assert!(!told.iter().any(|line| line.contains('\u{1b}')), "{told:?}");
+}
+
+/// Shells put the names of files into arguments, and they may be a stranger's.
+#[test]
+fn a_wrong_argument_is_quoted_without_its_control_characters() {
+    let lab = Lab::new(EXPERIMENT);
+    fs::write(lab.path("zz\u{1b}[31mX\u{1b}]0;owned\u{7}"), "").expect("a file");
+    for command in ["doctor", "report --format", ""] {
+        let script = format!(
+            "start {command} {{*}}[glob zz*]\nexpect eof\nexit [expr [lindex [wait] 3] != 2]\n"
+        );
+        let Some(told) = shown(&lab, 80, &script) else { return };
+        let told: Vec<&str> = told.lines().skip(1).collect();
+        assert!(told.iter().any(|line| line.contains("error: ")), "{told:?}");
+        assert!(!told.iter().any(|line| line.contains(['\u{1b}', '\u{7}'])), "{told:?}");
+    }
+}
+
 fn is_bar(line: &str) -> bool {
     line.contains("/4 trials")
 }

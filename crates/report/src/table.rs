@@ -97,7 +97,9 @@ fn own_cells(cells: &[&Cell], claims: &Claims, measure: Measure) -> TextTable {
     let tick = claims.setting.about.tick;
     let traffic = cells.first().map_or("", |c| c.traffic.as_str());
     let baseline = cells.iter().find(|c| c.is_baseline).map_or("", |c| c.variant.as_str());
-    let mut table = TextTable::new([
+    // Most of these measures have no limit: a column of dashes would only push the others from the page.
+    let is_limited = cells.iter().any(|cell| cell.limits() != "-");
+    let columns = [
         (traffic.to_owned(), Side::Left),
         ("n".to_owned(), Side::Right),
         (format!("median {}", measure.title()), Side::Right),
@@ -107,7 +109,9 @@ fn own_cells(cells: &[&Cell], claims: &Claims, measure: Measure) -> TextTable {
         ("CV".to_owned(), Side::Right),
         ("forwarded".to_owned(), Side::Right),
         ("limited by".to_owned(), Side::Left),
-    ]);
+    ];
+    let count = columns.len() - usize::from(!is_limited);
+    let mut table = TextTable::new(columns.into_iter().take(count));
     let show = |value: f64| units::figure(value, measure.unit_in(tick));
     let none = || "-".to_owned();
     for cell in cells {
@@ -116,7 +120,7 @@ fn own_cells(cells: &[&Cell], claims: &Claims, measure: Measure) -> TextTable {
         let n = if n == cell.planned { n.to_string() } else { format!("{n} of {}", cell.planned) };
         let interval = own.and_then(|own| own.interval);
         let (effect, p) = effect_of(cell, claims);
-        table.row(vec![
+        let row = [
             cell.variant.clone(),
             n,
             own.map_or_else(none, |own| show(own.median)),
@@ -126,7 +130,8 @@ fn own_cells(cells: &[&Cell], claims: &Claims, measure: Measure) -> TextTable {
             own.map_or_else(none, |own| units::share(own.cv)),
             cell.rate.map_or_else(none, |rate| units::rate(rate.median)),
             cell.limits(),
-        ]);
+        ];
+        table.row(row.into_iter().take(count).collect());
     }
     table
 }

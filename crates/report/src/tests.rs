@@ -522,6 +522,17 @@ fn figures_that_are_no_speeds_are_better_and_never_faster() {
     }
 }
 
+/// A column of dashes pushed the others from the page.
+#[test]
+fn a_measure_without_a_limit_has_no_column_for_it() {
+    let (dir, results) = directory(without_speeds());
+    write(dir.path(), &results).unwrap();
+    let readme = fs::read_to_string(dir.path().join("README.md")).unwrap();
+    let heads: Vec<&str> = readme.lines().filter(|line| line.starts_with("| inet-")).collect();
+    assert!(heads.iter().any(|head| head.contains(" forwarded |")), "{heads:?}");
+    assert!(!heads.iter().any(|head| head.contains("limited by")), "{heads:?}");
+}
+
 #[test]
 fn machines_together_say_better_where_the_figures_are_no_speeds() {
     use super::synthesis::{Synthesis, write as write_synthesis};

@@ -104,7 +104,7 @@ fn remedy(error: &io::Error) -> &'static str {
             "it names processors that are not there: `nproc --all` counts them, and the lowest bit of a mask is \
              processor 0"
         }
-        io::ErrorKind::PermissionDenied => "this needs root: `fwdlab doctor` says what is missing",
+        io::ErrorKind::PermissionDenied => "this needs root, or a container with --privileged",
         io::ErrorKind::Unsupported => {
             "this kernel lacks a part (VETH, NET_NS, ...), or its modules are not at hand; `fwdlab doctor` \
              looks at the kernel that runs here"
@@ -123,7 +123,28 @@ fn sysctl_remedy(error: &io::Error) -> &'static str {
             "a network namespace can only read this sysctl: remove it from the variant, and set it with \
              `sysctl -w` for all of them before the run"
         }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "/proc/sys cannot be written here: in a container that takes --privileged"
+        }
         io::ErrorKind::InvalidInput => "check the value: Documentation/networking/ip-sysctl.rst",
         _ => "`fwdlab doctor` says what this machine can do",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It sent its reader to `fwdlab doctor`, which found nothing.
+    #[test]
+    fn a_sysctl_in_a_container_says_what_the_container_lacks() {
+        const EROFS: i32 = 30;
+        let error = TopologyError::Sysctl {
+            namespace: "device".to_owned(),
+            name: "net.ipv4.ip_forward".to_owned(),
+            value: "1".to_owned(),
+            source: io::Error::from_raw_os_error(EROFS),
+        };
+        assert!(error.to_string().contains("takes --privileged"), "{error}");
     }
 }

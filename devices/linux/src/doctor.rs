@@ -4,6 +4,8 @@ use std::fs;
 
 use fwdlab_device::DoctorFinding;
 use fwdlab_topology::tracking;
+use nix::errno::Errno;
+use nix::unistd::{AccessFlags, access};
 
 use crate::{try_af_xdp, try_live_frames, try_namespaces};
 
@@ -27,18 +29,19 @@ const PROGRAMS: [(&str, &str, &str); 3] = [
 
 fn privileges() -> DoctorFinding {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let missing = missing_capabilities(&status);
-    DoctorFinding {
-        what: "privileges",
-        present: missing.is_empty(),
-        detail: match missing.is_empty() {
-            true => "all that are needed".to_owned(),
-            false => format!("without {}", missing.join(", ")),
-        },
-        enables: "device = \"linux\": namespaces, interfaces, XDP programs",
-        remedy: "run fwdlab as root (sudo), or a container with --privileged",
-        is_needed: true,
+    let mut missing = missing_capabilities(&status);
+    let sysctls = access("/proc/sys/net/ipv4/ip_forward", AccessFlags::W_OK);
+    if sysctls == Err(Errno::EROFS) {
+        missing.push("a /proc/sys that can be written");
     }
+    let words = [
+        "privileges",
+        "device = \"linux\": namespaces, interfaces, XDP programs",
+        "run fwdlab as root (sudo), or a container with --privileged",
+    ];
+    let lacks = format!("without {}", missing.join(", "));
+    let is_whole = missing.is_empty();
+    finding(words, is_whole.then(|| "all that are needed".to_owned()).ok_or(lacks))
 }
 
 /// Those that /proc/PID/status does not list as effective.
@@ -53,69 +56,63 @@ fn missing_capabilities(status: &str) -> Vec<&'static str> {
 }
 
 fn namespaces() -> DoctorFinding {
-    let tried = try_namespaces();
-    DoctorFinding {
-        what: "namespaces",
-        present: tried.is_ok(),
-        detail: tried.map_or_else(
-            |error| error.to_string(),
-            |()| "two namespaces and a veth pair between them were made and removed".to_owned(),
-        ),
-        enables: "device = \"linux\": tester and device apart from the rest of the system",
-        remedy: "a kernel with CONFIG_NET_NS and CONFIG_VETH (modprobe veth), and root",
-        is_needed: true,
-    }
+    const GOOD: &str = "two namespaces and a veth pair between them were made and removed";
+    let words = [
+        "namespaces",
+        "device = \"linux\": tester and device apart from the rest of the system",
+        "a kernel with CONFIG_NET_NS and CONFIG_VETH (modprobe veth), and root",
+    ];
+    finding(words, tried(try_namespaces(), GOOD))
 }
 
 fn live_frames() -> DoctorFinding {
-    let tried = try_live_frames();
-    DoctorFinding {
-        what: "XDP live frames",
-        present: tried.is_ok(),
-        detail: tried.map_or_else(|error| error.to_string(), |()| "tried".to_owned()),
-        enables: "the tester of device = \"linux\": millions of frames per second on one core",
-        remedy: "Linux 5.18 or newer with CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT, and root",
-        is_needed: true,
-    }
+    let words = [
+        "XDP live frames",
+        "the tester of device = \"linux\": millions of frames per second on one core",
+        "Linux 5.18 or newer with CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT, and root",
+    ];
+    finding(words, tried(try_live_frames(), "tried"))
 }
 
 fn af_xdp() -> DoctorFinding {
-    let tried = try_af_xdp();
-    DoctorFinding {
-        what: "AF_XDP",
-        present: tried.is_ok(),
-        detail: tried.map_or_else(|error| error.to_string(), |()| "tried".to_owned()),
-        enables: "faster ports of fwdlab's own router, and the second-best tester",
-        remedy: "Linux 4.18 or newer with CONFIG_XDP_SOCKETS, and root",
-        is_needed: false,
-    }
+    let words = [
+        "AF_XDP",
+        "faster ports of fwdlab's own router, and the second-best tester",
+        "Linux 4.18 or newer with CONFIG_XDP_SOCKETS, and root",
+    ];
+    DoctorFinding { is_needed: false, ..finding(words, tried(try_af_xdp(), "tried")) }
 }
 
 fn statistics() -> DoctorFinding {
-    let present = fs::metadata("/proc/thread-self/net/snmp").is_ok();
-    DoctorFinding {
-        what: "drop counters",
-        present,
-        detail: if present { "/proc/net/snmp" } else { "no /proc/net/snmp" }.to_owned(),
-        enables: "the reasons of drops of device = \"linux\"",
-        remedy: "mount /proc",
-        is_needed: true,
-    }
+    let words = ["drop counters", "the reasons of drops of device = \"linux\"", "mount /proc"];
+    let counters = fs::metadata("/proc/thread-self/net/snmp");
+    let seen = counters.map(|_| "/proc/net/snmp".to_owned());
+    finding(words, seen.map_err(|_| "no /proc/net/snmp".to_owned()))
 }
 
 fn connections() -> DoctorFinding {
-    let room = tracking::room();
-    DoctorFinding {
-        what: "connection tracking",
-        present: room.is_ok(),
-        detail: room.map_or_else(
-            |error| format!("no nf_conntrack: {error}"),
-            |room| format!("room for {room} sessions"),
-        ),
-        enables: "kind = \"sessions\" on device = \"linux\"",
-        remedy: "modprobe nf_conntrack, or a kernel with CONFIG_NF_CONNTRACK",
-        is_needed: false,
-    }
+    let words = [
+        "connection tracking",
+        "kind = \"sessions\" on device = \"linux\"",
+        "modprobe nf_conntrack, or a kernel with CONFIG_NF_CONNTRACK",
+    ];
+    let room = tracking::room().map(|room| format!("room for {room} sessions"));
+    let seen = room.map_err(|error| format!("no nf_conntrack: {error}"));
+    DoctorFinding { is_needed: false, ..finding(words, seen) }
+}
+
+fn tried<E: ToString>(tried: Result<(), E>, good: &str) -> Result<String, String> {
+    tried.map(|()| good.to_owned()).map_err(|error| error.to_string())
+}
+
+/// What is said of something that the device needs, whether it was seen or not.
+fn finding(
+    [what, enables, remedy]: [&'static str; 3],
+    seen: Result<String, String>,
+) -> DoctorFinding {
+    let present = seen.is_ok();
+    let (Ok(detail) | Err(detail)) = seen;
+    DoctorFinding { what, present, detail, enables, remedy, is_needed: true }
 }
 
 #[cfg(test)]

@@ -54,24 +54,29 @@ enum Format {
 pub fn execute(arguments: &Bench) -> anyhow::Result<ExitCode> {
     let table = routes::read(&arguments.routes)?.routes;
     let wants = |family: &str| arguments.family.as_deref().is_none_or(|only| only == family);
-    let mut measured = false;
-    if wants("inet") {
-        measured |= family::<Inet>(arguments, &table)?;
-    }
-    if wants("inet6") {
-        measured |= family::<Inet6>(arguments, &table)?;
-    }
-    if !measured {
-        bail!("{} has no routes of that family to look up", arguments.routes.display());
+    let ipv4 = if wants("inet") { family::<Inet>(arguments, &table)? } else { None };
+    let ipv6 = if wants("inet6") { family::<Inet6>(arguments, &table)? } else { None };
+    match (ipv4, ipv6) {
+        (None, None) => {
+            bail!("{} has no routes of that family to look up", arguments.routes.display())
+        }
+        (None | Some(0), None | Some(0)) => bail!(
+            "no algorithm has {:?} in its name; `fwdlab fib show --routes FILE` lists them",
+            arguments.only.join(", ")
+        ),
+        _ => {}
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures one family; false without routes of it.
-fn family<F: Picked + Benched>(arguments: &Bench, table: &[LearnedRoute]) -> anyhow::Result<bool> {
+/// Measures one family, and counts its figures; `None` without routes of it.
+fn family<F: Picked + Benched>(
+    arguments: &Bench,
+    table: &[LearnedRoute],
+) -> anyhow::Result<Option<usize>> {
     let dump = dump::<F>(table);
     if dump.is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
     let quick = arguments.quick;
     let plan = BenchPlan {
@@ -94,6 +99,9 @@ fn family<F: Picked + Benched>(arguments: &Bench, table: &[LearnedRoute]) -> any
         }
         figures.extend_from_slice(some);
     })?;
+    if figures.is_empty() {
+        return Ok(Some(0));
+    }
     let updates = match quick {
         true => None,
         false => {
@@ -117,7 +125,7 @@ fn family<F: Picked + Benched>(arguments: &Bench, table: &[LearnedRoute]) -> any
         }
     }
     output::print(&text)?;
-    Ok(true)
+    Ok(Some(figures.len()))
 }
 
 /// The family's routes, with a nexthop number for each gateway. Where a route has none, its prefix

@@ -122,7 +122,7 @@
     load();
   }
   // What is wider than the screen says so, until its end has been seen.
-  const wides = Array.from(document.querySelectorAll('.wide'));
+  const wides = Array.from(document.querySelectorAll('.wide, pre'));
   function hint(wide) {
     wide.classList.toggle('more', wide.scrollLeft + wide.clientWidth + 2 < wide.scrollWidth);
   }
@@ -132,6 +132,8 @@
     hint(wide);
   }
   addEventListener('resize', () => wides.forEach(hint));
+  // what is folded has no width yet
+  addEventListener('toggle', () => wides.forEach(hint), true);
 
   // The heads of tables sort their rows.
   const key = (row, column) => {

@@ -292,7 +292,10 @@ fn a_phone_gets_drawings_of_its_own_and_nothing_is_wider_than_it() {
          .filter(e => !e.closest('.wide,pre') && e.getBoundingClientRect().right > 401) \
          .map(e => e.tagName + ' ' + e.id + ' ' + e.className)";
     assert_eq!(browser.eval(wider), json!([]));
-    assert_eq!(browser.eval("document.querySelectorAll('.wide.more').length > 0"), true);
+    for wide in [".wide.more", "pre.more"] {
+        let count = format!("document.querySelectorAll('{wide}').length > 0");
+        assert_eq!(browser.eval(&count), true, "{wide}");
+    }
     // No text of a figure stands beyond its drawing.
     let beyond = format!(
         "{shown}.flatMap(f => {{ const b = f.getBoundingClientRect(); return Array.from(f.querySelectorAll('text')).filter(t => {{ \

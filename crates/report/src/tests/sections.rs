@@ -1,6 +1,6 @@
 //! The one list of sections: what stands in it stands in the renderings.
 
-use super::super::block::{Block, Item};
+use super::super::block::{Block, Heading, Item};
 use super::super::build::Build;
 use super::super::render::{Report, extras};
 use super::super::sections::{
@@ -406,4 +406,22 @@ fn charts_and_tables_of_a_measure_show_its_own_figure() {
     }
     assert!(readme.contains("median reset time"), "{readme}");
     assert!(!readme.contains("median pps") && !readme.contains("median Mpps"), "{readme}");
+}
+
+/// They stood under "Both ways", "Queues" or "Benchmarks", whichever came last.
+#[test]
+fn charts_stand_under_the_heading_of_their_figures() {
+    for (place, words) in [(README, "All figures"), (PAGE, "Figures")] {
+        let headings = SECTIONS.iter().map(|section| {
+            let own = section.places.iter().find(|own| own.rendering == place.rendering);
+            (section.name, own.map_or(Heading::None, |own| own.heading))
+        });
+        let mut above = Heading::None;
+        for (name, heading) in headings {
+            above = if heading == Heading::None { above } else { heading };
+            if ["rates", "cost", "cost-that-decides", "curve"].contains(&name) {
+                assert_eq!(above, Heading::Shown(words), "{name}");
+            }
+        }
+    }
 }
