@@ -284,10 +284,10 @@ mod tests {
     fn a_mesh_with_too_few_frames_for_all_its_pairs_is_refused_with_the_load_that_helps() {
         for (traffic, line, few, fewest, load) in [
             // Of sequential flows the 37th is the first from behind port 2 to what lies behind port 3.
-            ("ports = 4\n", 12, 360, 37, 370),
-            ("ports = 4\ndirection = \"both\"\n", 13, 360, 37, 370),
-            ("ports = 8\norder = \"random\"\n", 13, 630, 64, 640),
-            ("direction = \"mesh\"\n", 12, 20, 12, 30),
+            ("ports = 4\n", 14, 360, 37, 370),
+            ("ports = 4\ndirection = \"both\"\n", 15, 360, 37, 370),
+            ("ports = 8\norder = \"random\"\n", 15, 630, 64, 640),
+            ("direction = \"mesh\"\n", 14, 20, 12, 30),
         ] {
             let said = mesh(&format!("{traffic}load = \"{few}pps\"")).unwrap_err().to_string();
             let place = format!("x.toml:{line}:8: traffic[1].load: traffic \"t\" sends ");
