@@ -78,6 +78,9 @@ pub struct Pass {
     /// Each way by itself, where frames went both ways; what stands above is then of both.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ways: Vec<Pass>,
+    /// Of a device with more than two ports: frames from behind each, by the port by which they came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_pair: Vec<Vec<u64>>,
     /// Rounds of sessions, where those were sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,

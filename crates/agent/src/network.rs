@@ -8,6 +8,8 @@
 //!   near ------  far
 //! ```
 //!
+//! With more than two ports `out2` is joined to `port2`, `back3` to `port3`, `near2` to `far3`, and so on.
+//!
 //! The tester's interfaces have other MAC addresses than its frames: what arrives is seen by the
 //! tester's packet sockets and then dropped by the kernel at once, because it is for another host.
 
@@ -17,7 +19,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
+use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS, mac_of};
 use fwdlab_wire::MacAddr;
 
 use super::{Result, words};
@@ -27,7 +29,7 @@ use fwdlab_results::counter;
 use fwdlab_routes::Prefix;
 use fwdlab_topology::{
     Cable, CableEnd, InterfaceAddress, NFTABLES, Neighbour, NetNamespace, StaticRoute, Testbed,
-    Topology,
+    Topology, end_name, port_name,
 };
 
 /// Namespace and interface by which the tester sends to the device and receives from it.
@@ -37,16 +39,18 @@ pub(super) const BY_DEVICE: [(&str, &str); 2] = [(TESTER, "out"), (TESTER, "back
 pub(super) const BY_CABLE: [(&str, &str); 2] = [(TESTER, "near"), (FAR, "far")];
 
 /// Namespace and interface by which the device receives.
-pub(super) const DEVICE_INPUT: (&str, &str) = (DEVICE, PORTS[0]);
+pub(super) const DEVICE_INPUT: (&str, &str) = (DEVICE, "port0");
 
-const PORTS: [&str; 2] = ["port0", "port1"];
 pub(super) const DEVICE: &str = "device";
 const TESTER: &str = "tester";
 const FAR: &str = "far";
 
 /// What every device is: a router that answers nobody on its own.
-const ROUTER: [(&str, &str); 5] = [
+const ROUTER: [(&str, &str); 7] = [
     ("net.ipv4.ip_forward", "1"),
+    // In a mesh a frame may leave by the port by which it came.
+    ("net.ipv4.conf.all.send_redirects", "0"),
+    ("net.ipv4.conf.default.send_redirects", "0"),
     ("net.ipv6.conf.all.forwarding", "1"),
     ("net.ipv6.conf.default.accept_dad", "0"),
     ("net.ipv6.conf.default.accept_ra", "0"),
@@ -64,14 +68,21 @@ const SETTLING: Duration = Duration::from_secs(3);
 /// The network, removed when dropped.
 pub(super) struct Network {
     testbed: std::cell::RefCell<Testbed>,
+    ports: u16,
+}
+
+/// Namespaces and interfaces of so many ends of cables, of which these are the first of either side.
+pub(super) fn ends<'a>(by: [(&'a str, &str); 2], ports: u16) -> Vec<(&'a str, String)> {
+    let names = by.map(|(_, name)| name);
+    let end = |port: u16| (by[usize::from(port % 2)].0, end_name(names, port));
+    (0..ports).map(end).collect()
 }
 
 /// What the device's kernel has counted so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeviceCounters {
-    /// Of each port.
-    received: [u64; 2],
-    sent: [u64; 2],
+    /// Frames received and sent by each port.
+    ports: Vec<[u64; 2]>,
     drops: BTreeMap<String, u64>,
 }
 
@@ -130,11 +141,16 @@ impl DeviceCounters {
     /// A counter that went backwards.
     pub(super) fn since(&self, before: &Self, both_ways: bool) -> Result<Change> {
         let mut change = Change::default();
-        for from in 0..if both_ways { 2 } else { 1 } {
-            let to = 1 - from;
-            let received = added("of frames received", before.received[from], self.received[from])?;
-            change.ways.push([received, added("of frames sent", before.sent[to], self.sent[to])?]);
+        let mut sides = [[0; 2]; 2];
+        for (number, (now, then)) in self.ports.iter().zip(&before.ports).enumerate() {
+            for (at, what) in ["received", "sent"].into_iter().enumerate() {
+                let name = format!("of frames {what} by port {number}");
+                sides[number % 2][at] += added(&name, then[at], now[at])?;
+            }
         }
+        let [near, far] = sides;
+        let ways = [[near[0], far[1]], [far[0], near[1]]];
+        change.ways.extend(ways.into_iter().take(if both_ways { 2 } else { 1 }));
         let [received, sent] = change.total();
         let drops = &mut change.drops;
         for (reason, count) in &self.drops {
@@ -153,12 +169,12 @@ impl DeviceCounters {
 
 impl Network {
     pub(super) fn build(task: &Task) -> Result<Self> {
-        let mut testbed = Testbed::new().map_err(words)?;
+        let mut testbed = Testbed::of_machine().map_err(words)?;
         testbed.change_to(&topology(task)).map_err(words)?;
         if !task.is_rehearsal || !task.from_state.is_empty() {
             std::thread::sleep(SETTLING);
         }
-        Ok(Self { testbed: testbed.into() })
+        Ok(Self { testbed: testbed.into(), ports: task.ports() })
     }
 
     /// Runs something on a thread in a namespace.
@@ -178,12 +194,14 @@ impl Network {
 
     pub(super) fn device_counters(&self) -> Result<DeviceCounters> {
         let mut testbed = self.testbed.borrow_mut();
-        let first = testbed.counters(DEVICE, PORTS[0]).map_err(words)?;
-        let second = testbed.counters(DEVICE, PORTS[1]).map_err(words)?;
+        let of = |port| {
+            let own = testbed.counters(DEVICE, &port_name(port)).map_err(words)?;
+            Ok([own.rx_frames, own.tx_frames])
+        };
+        let ports = (0..self.ports).map(of).collect::<Result<_>>()?;
         let device = testbed.namespace(DEVICE).map_err(words)?;
         let drops = enter(device, || Ok(drop_counters()))?;
-        let received = [first.rx_frames, second.rx_frames];
-        Ok(DeviceCounters { received, sent: [first.tx_frames, second.tx_frames], drops })
+        Ok(DeviceCounters { ports, drops })
     }
 
     /// What the guest answers when asked for everything that a variant can set.
@@ -225,22 +243,25 @@ fn topology(task: &Task) -> Topology {
     let device = wanted.namespace(DEVICE);
     device.sysctls.extend(ROUTER.map(text));
     device.sysctls.extend(task.sysctl.clone());
-    device.neighbours = neighbours(&task.routes);
+    let ports = task.ports();
+    device.neighbours = neighbours(&task.routes, ports);
     device.routes = Arc::new(routes(&task.routes));
     device.rules = task.rules.clone();
-    let port = |index: usize| {
-        let mut end = end((DEVICE, PORTS[index]), DEVICE_MACS[index]);
-        end.addresses = addresses(&task.routes, index);
-        end
+    let to_device = |(number, (role, name)): (u16, (&str, String))| {
+        let own = MacAddr::numbered([0xa1, 0xb1][usize::from(number % 2)]);
+        let mac = DEVICE_MACS[mac_of(ports, number)];
+        let mut port = end((DEVICE, &port_name(number)), mac);
+        port.addresses = addresses(&task.routes, number);
+        Cable::new([end((role, &name), own), port])
     };
-    wanted.cables = vec![
-        Cable::new([end(BY_DEVICE[0], MacAddr::numbered(0xa1)), port(0)]),
-        Cable::new([end(BY_DEVICE[1], MacAddr::numbered(0xb1)), port(1)]),
-        Cable::new([
-            end(BY_CABLE[0], MacAddr::numbered(0xc0)),
-            end(BY_CABLE[1], MacAddr::numbered(0xc1)),
-        ]),
-    ];
+    wanted.cables = (0..).zip(ends(BY_DEVICE, ports)).map(to_device).collect();
+    // Past the device each port on the side of the sources is joined to one of the destinations.
+    let past = ends(BY_CABLE, ports);
+    let macs = [0xc0, 0xc1].map(MacAddr::numbered);
+    wanted.cables.extend(
+        past.chunks_exact(2)
+            .map(|pair| Cable::new([0, 1].map(|at| end((pair[at].0, &pair[at].1), macs[at])))),
+    );
     wanted
 }
 
@@ -264,18 +285,17 @@ fn routes(routes: &[TaskRoute]) -> Vec<StaticRoute> {
 }
 
 /// Every gateway is a neighbour that the tester answers for.
-fn neighbours(routes: &[TaskRoute]) -> BTreeSet<Neighbour> {
+fn neighbours(routes: &[TaskRoute], ports: u16) -> BTreeSet<Neighbour> {
     let neighbour = |route: &TaskRoute| {
-        let port = usize::from(route.port.min(1));
-        let interface = PORTS[port].to_owned();
-        Neighbour { interface, address: route.gateway, mac: TESTER_MACS[port] }
+        let mac = TESTER_MACS[mac_of(ports, route.port)];
+        Neighbour { interface: port_name(route.port), address: route.gateway, mac }
     };
     routes.iter().map(neighbour).collect()
 }
 
 /// An address in the /24, or /64, of each gateway on this side.
-fn addresses(routes: &[TaskRoute], port: usize) -> Vec<InterfaceAddress> {
-    let on_this_side = routes.iter().filter(|route| usize::from(route.port) == port);
+fn addresses(routes: &[TaskRoute], port: u16) -> Vec<InterfaceAddress> {
+    let on_this_side = routes.iter().filter(|route| route.port == port);
     let networks: BTreeMap<Prefix, IpAddr> = on_this_side
         .map(|route| {
             let length = if route.gateway.is_ipv4() { 24 } else { 64 };
@@ -365,13 +385,12 @@ mod tests {
     #[test]
     fn a_counter_that_went_backwards_is_said_and_no_number() {
         let of = |received, sent| DeviceCounters {
-            received: [received, 0],
-            sent: [0, sent],
+            ports: vec![[received, 0], [0, sent]],
             ..DeviceCounters::default()
         };
         let (before, after) = (of(10, 10), of(12, 3));
         let why = after.since(&before, false).expect_err("it went back");
-        assert!(why.contains("frames sent went back from 10 to 3"), "{why}");
+        assert!(why.contains("frames sent by port 1 went back from 10 to 3"), "{why}");
         let of =
             |n| DeviceCounters { drops: [("InDiscards".to_owned(), n)].into(), ..before.clone() };
         let why = of(1).since(&of(2), false).expect_err("it went back");
@@ -381,9 +400,9 @@ mod tests {
     #[test]
     fn drops_without_a_reason_are_counted_too() {
         let drops = [("InHdrErrors".to_owned(), 5)].into();
-        let before = DeviceCounters { received: [10, 50], sent: [50, 10], drops };
+        let before = DeviceCounters { ports: vec![[10, 50], [50, 10]], drops };
         let drops = [("InHdrErrors".to_owned(), 7)].into();
-        let after = DeviceCounters { received: [30, 60], sent: [59, 25], drops };
+        let after = DeviceCounters { ports: vec![[30, 59], [60, 25]], drops };
         let change = after.since(&before, false).expect("none went back");
         assert_eq!((change.drops["InHdrErrors"], change.drops[ELSEWHERE]), (2, 3));
         let refusing = change.clone().refusing(2).drops;
@@ -421,6 +440,7 @@ mod tests {
             is_rehearsal: true,
             from_state: Vec::new(),
             both_ways: false,
+            mesh: None,
             sessions: None,
         };
         let network = match Network::build(&task) {

@@ -33,6 +33,9 @@ pub struct Task {
     /// Each flow goes turned round as well, at the same time.
     #[serde(default)]
     pub both_ways: bool,
+    /// The device has more than two ports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<TaskMesh>,
     /// Its flows are sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<TaskSessions>,
@@ -60,6 +63,11 @@ pub struct Task {
 }
 
 impl Task {
+    /// How many ports the device has.
+    pub fn ports(&self) -> u16 {
+        self.mesh.as_ref().map_or(2, |mesh| mesh.ports)
+    }
+
     /// What the guest says when everything is set up that it was asked for.
     pub const SET_UP: &str = "was all set up";
 
@@ -73,6 +81,15 @@ impl Task {
         let interval_ns = self.interval_ns.min(self.warmup_ns);
         Self { duration_ns, cable_ns, interval_ns, ..self.clone() }
     }
+}
+
+/// A device with more than two ports: even ones on the side of the sources, odd ones on that of the destinations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskMesh {
+    /// How many ports it has.
+    pub ports: u16,
+    /// Which ends lie behind which port.
+    pub behind: Vec<(u16, String)>,
 }
 
 /// One route of the device.

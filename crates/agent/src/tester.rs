@@ -4,11 +4,13 @@
 use std::sync::atomic::AtomicBool;
 
 use fwdlab_port::packet::PacketPort;
-use fwdlab_port::{Clock, Pool, clock};
-use fwdlab_traffic::{Duplex, Outcome, Tester, TimeSource, TrafficPlan, WayBack};
+use fwdlab_port::{Batch, Clock, Pool, Port, clock};
+use fwdlab_traffic::{
+    Behind, Duplex, Fans, Outcome, Tester, TimeSource, TrafficPlan, WayBack, mac_of,
+};
 
-use super::Result;
-use super::network::{BY_CABLE, BY_DEVICE, Network};
+use super::network::{BY_CABLE, BY_DEVICE, Network, ends};
+use super::{Result, words};
 use crate::capture::Captures;
 use crate::channel::{Pass, Reading};
 use crate::task::GuestClock;
@@ -30,7 +32,7 @@ const PATIENCE_NS: u64 = 5_000_000;
 /// The tester with a cable in place of the device: what it costs by itself.
 pub(super) fn cable(task: &Task, network: &Network, captures: &mut Captures) -> Result<Pass> {
     let mut plan = plan(task, task.cable_ns, captures)?;
-    plan.device_mac = TESTER_MACS[1];
+    plan.device_mac = plan.arrival_mac;
     plan.way_back.iter_mut().for_each(|back| back.device_mac = TESTER_MACS[0]);
     plan.hops = 0;
     run(task, network, BY_CABLE, &plan)
@@ -47,30 +49,57 @@ fn run(
     ports: [(&str, &str); 2],
     plan: &TrafficPlan,
 ) -> Result<Pass> {
-    let words = |error: &dyn std::fmt::Display| format!("the tester failed: {error}");
-    let pool = Pool::with_frames(4 * FRAMES_IN_FLIGHT).map_err(|error| words(&error))?;
-    let [out, back] = ports.map(|(role, name)| {
+    // Each port keeps frames of its own to receive into.
+    let frames = 2 * FRAMES_IN_FLIGHT * usize::from(task.ports());
+    let pool = Pool::with_frames(frames).map_err(failed)?;
+    let open = |(role, name): (&str, &str)| {
         let pool = pool.clone();
-        let open = move || PacketPort::open(name, pool).map_err(|error| error.to_string());
-        network.within(role, open)
+        network.within(role, move || PacketPort::open(name, pool).map_err(words))
+    };
+    let Some(mesh) = &task.mesh else {
+        let [out, back] = ports.map(open);
+        return Ok(pass(&forwarded(task, plan, &pool, (out?, back?))?));
+    };
+    let opened = ends(ports, mesh.ports).into_iter().map(|(role, name)| {
+        let mut port: Box<dyn Port> = Box::new(open((role, &name))?);
+        // At its first look it takes the frames that it receives into.
+        port.receive(&mut Batch::new());
+        Ok::<_, String>(port)
     });
-    let (ports, time) = ((out?, back?), GuestTime::new(task.clock));
-    let never = AtomicBool::new(false);
+    let opened: Vec<_> = opened.collect::<Result<_>>()?;
+    let behind = Behind::of(mesh.behind.iter().cloned()).map_err(failed)?;
+    let Fans { near, far, came } = Fans::sides(opened, behind);
+    Ok(pass(&forwarded(task, plan, &pool, (near, far))?.with(&came)))
+}
+
+fn failed(error: impl std::fmt::Display) -> String {
+    format!("the tester failed: {error}")
+}
+
+/// What the tester yields between two ports.
+fn forwarded<A: Port, B: Port>(
+    task: &Task,
+    plan: &TrafficPlan,
+    pool: &Pool,
+    ports: (A, B),
+) -> Result<Outcome> {
+    let (time, never) = (GuestTime::new(task.clock), AtomicBool::new(false));
     let outcome =
         match plan.way_back {
-            None => Tester::with_time(plan, &pool, ports, time)
+            None => Tester::with_time(plan, pool, ports, time)
                 .map(|mut own| own.run(&never, &mut |_| {})),
-            Some(_) => Duplex::with_time(plan, &pool, ports, time)
+            Some(_) => Duplex::with_time(plan, pool, ports, time)
                 .map(|mut own| own.run(&never, &mut |_| {})),
         };
-    Ok(pass(&outcome.map_err(|error| words(&error))?))
+    outcome.map_err(failed)
 }
 
 fn plan(task: &Task, duration_ns: u64, captures: &mut Captures) -> Result<TrafficPlan> {
     let mut plan = captures.plan(&task.traffic)?;
+    let far = mac_of(task.ports(), 1);
     plan.source_mac = TESTER_MACS[0];
     plan.device_mac = DEVICE_MACS[0];
-    plan.arrival_mac = TESTER_MACS[1];
+    plan.arrival_mac = TESTER_MACS[far];
     plan.duration_ns = duration_ns;
     plan.interval_ns = task.interval_ns;
     plan.drain_ns = PATIENCE_NS;
@@ -78,7 +107,7 @@ fn plan(task: &Task, duration_ns: u64, captures: &mut Captures) -> Result<Traffi
     plan.batch = BATCH;
     plan.way_back = task
         .both_ways
-        .then_some(WayBack { device_mac: DEVICE_MACS[1], arrival_mac: TESTER_MACS[0] });
+        .then_some(WayBack { device_mac: DEVICE_MACS[far], arrival_mac: TESTER_MACS[0] });
     Ok(plan)
 }
 
@@ -95,6 +124,7 @@ fn pass(outcome: &Outcome) -> Pass {
         flows_seen: outcome.flows_seen(),
         checks: checks_of(&outcome.checks, outcome.received(), outcome.lost()),
         ways: outcome.ways.iter().map(pass).collect(),
+        by_pair: outcome.by_pair.clone(),
         ..Pass::default()
     }
 }

@@ -485,12 +485,19 @@ fn what_a_full_table_of_a_linux_guest_does_with_more_sessions_is_counted() {
     let test = "what_a_full_table_of_a_linux_guest_does";
     let rules = ["table ip f { chain c { type filter hook forward priority 0; ct state new accept; }; }";
         2];
+    // A network namespace can only read how many there is room for: the guest sets it for all of them.
     let text = |kernel: &Path| {
         let text = guest_sessions::experiment(kernel, "\"full-table\"", rules, "lifetime = 2");
-        text.replace("198.19.10.20:2000", "198.19.10.20:2000-2012")
+        text.replace("set = {", "set = { \"net.netfilter.nf_conntrack_max\" = 300,")
     };
     let Some(lab) = lab_of_guests(test, true, text).filter(|_| is_long(test)) else { return };
-    guest_sessions::assert_full(&kept(&lab));
+    let trials = kept(&lab);
+    guest_sessions::assert_full(&trials);
+    for trial in &trials {
+        let proof = &trial.measured.proof;
+        assert_eq!(proof["net.netfilter.nf_conntrack_max"], "300", "{}", trial.id);
+        assert_eq!(proof["sessions the table has room for"], "300", "{}", trial.id);
+    }
 }
 
 /// Two traffics, one way and both ways; `b` drops what comes back from half of the destinations.
@@ -537,6 +544,62 @@ fn what_is_lost_one_way_is_told_of_that_way_by_copies_of_one_boot() {
     let (one, both) = (cost("one"), cost("both"));
     println!("{one:.0} instructions a frame one way, {both:.0} both ways");
     assert!((both / one - 1.0).abs() < 0.05, "{one} {both}");
+}
+
+/// A mesh of four ports; a quarter of the destinations behind port 3 is led to port 1. In `b` another quarter is
+/// dropped, and a setting is one of the whole guest.
+fn meshes(kernel: &Path) -> String {
+    let ends =
+        "source = \"198.18.10.0-198.18.10.7:7\"\ndestination = \"198.19.10.0-198.19.10.7:7\"\n";
+    let rule = "table ip t { chain c { type filter hook prerouting priority 0; policy accept; \
+                ip daddr 198.19.10.6 drop; }; }";
+    let text = experiment(kernel).replace("\"2s\"", "\"600s\"\nboots = \"block\"");
+    let (head, _) = text.split_once("[[variant]]").expect("variants");
+    format!(
+        "{head}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+         set = {{ nftables = \"{rule}\", \"net.core.netdev_budget\" = 200 }}\n\
+         [[traffic]]\nname = \"partial\"\nports = 4\ndirection = \"both\"\n{ends}\
+         [routes]\nstatic = [\"198.18.0.0/16 via 198.18.0.203\", \"198.19.0.0/16 via 198.19.0.203\", \
+         \"198.19.10.7/32 via 198.19.0.203\"]\n"
+    )
+}
+
+/// Frames of each pair of ports, from what was read back.
+fn pairs(trial: &Trial) -> Vec<(String, u64)> {
+    let told = trial.measured.proof["frames from port to port"].split(", ");
+    let of = |text: &str| {
+        let (pair, frames) = text.split_once(' ').expect("a pair and a number");
+        (pair.to_owned(), frames.parse().expect("a number"))
+    };
+    told.map(of).collect()
+}
+
+#[test]
+fn a_mesh_of_ports_in_a_guest_is_counted_to_the_frame_and_what_goes_astray_is_found() {
+    let test = "a_mesh_of_ports_in_a_guest";
+    let Some(lab) = lab_of_guests(test, true, meshes) else { return };
+    let trials = kept(&lab);
+    assert_eq!(trials.len(), 2);
+    for trial in &trials {
+        let own = &trial.measured;
+        let (pairs, checks) = (pairs(trial), own.checks.expect("checked"));
+        println!("{}: {pairs:?} {checks:?} {:?}", trial.id, trial.cost_ns());
+        let all: u64 = pairs.iter().map(|(_, frames)| frames).sum();
+        assert_eq!(all, own.received, "{}", trial.id);
+        let by_port: u64 = own.queues.iter().map(|queue| queue.frames).sum();
+        assert_eq!((by_port, own.queues.len()), (all, 4), "{}", trial.id);
+        assert_eq!(pairs.len(), 8, "{}: {pairs:?}", trial.id);
+        let dropped: u64 = own.drops.iter().flatten().map(|(_, count)| count).sum();
+        assert_eq!(checks.lost, dropped, "{}: {:?}", trial.id, own.drops);
+        assert_eq!(own.device_received, own.sent, "{}", trial.id);
+        // The route of one of four addresses behind port 3 leads to port 1; flows take turns.
+        let astray = own.ways[0].sent / 8;
+        assert!(checks.misrouted.abs_diff(astray) <= 64, "{}: {astray}", trial.id);
+        let is_b = trial.variant == "b";
+        assert_eq!(checks.lost > 0, is_b, "{}", trial.id);
+        let budget = own.proof.get("net.core.netdev_budget").map(String::as_str);
+        assert_eq!(budget, Some(if is_b { "200" } else { "300" }), "{}", trial.id);
+    }
 }
 
 /// Copies of one boot count what boots of their own count, traffic by traffic.

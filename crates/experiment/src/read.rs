@@ -396,6 +396,7 @@ fn read_experiment(
     streams::measures(&placed, churn.is_some(), complaints);
     check::both_ways(&placed, churn.is_some(), complaints);
     mesh::check(&placed, churn.is_some(), complaints);
+    mesh::every_pair_sends(&placed, times.duration, named, complaints);
     let wanted = able::Wanted {
         measure: measure_key,
         latency: latency_key.filter(|_| latency == Some(true)),

@@ -31,6 +31,9 @@ pub struct Abilities {
     /// Takes the switch where no measure has a load whose frames could be timed. No device does; files of
     /// campaigns that have run may have it.
     pub ignores_latency: bool,
+    /// Takes a mesh some of whose pairs of ports have no frame in a trial. No device does; files of campaigns that
+    /// have run may have it.
+    pub leaves_pairs_out: bool,
     /// Sends IPv4 and IPv6 in one traffic.
     pub mixes_families: bool,
     /// Sends frames of several lengths in one traffic.
@@ -64,6 +67,7 @@ impl Abilities {
         measures_latency: true,
         needs_search_for_latency: false,
         ignores_latency: true,
+        leaves_pairs_out: true,
         mixes_families: true,
         mixes_lengths: true,
         replays_captures: true,
@@ -84,6 +88,7 @@ impl Abilities {
         measures_latency: false,
         needs_search_for_latency: false,
         ignores_latency: false,
+        leaves_pairs_out: false,
         mixes_families: false,
         mixes_lengths: false,
         replays_captures: false,

@@ -51,9 +51,20 @@ impl Offered {
     /// Frames that fell due by a load and were never sent, but for those that may still be due.
     pub fn unsent(&self, load: Load) -> u64 {
         let Load::Pps(pps) = load else { return 0 };
-        let due = (pps * self.duration_ns as f64 / 1e9) as u64;
-        let missing = due.saturating_sub(self.sent);
+        let missing = self.behind(pps);
         if missing <= self.still_due { 0 } else { missing }
+    }
+
+    /// Frames that fell due by a load and were never sent.
+    fn behind(&self, pps: f64) -> u64 {
+        let due = (pps * self.duration_ns as f64 / 1e9) as u64;
+        due.saturating_sub(self.sent)
+    }
+
+    /// Frames that still waited when a load ended: to be sent, though not lost for that, or to come back.
+    pub(crate) fn waited(&self, pps: f64) -> u64 {
+        let behind = Some(self.behind(pps)).filter(|behind| *behind <= self.still_due);
+        self.received.saturating_sub(self.received_in_time) + behind.unwrap_or(0)
     }
 }
 

@@ -96,8 +96,8 @@ pub fn search<O: Offers>(bench: &mut O, asked: Asked) -> Result<RateSearch, O::E
         let offered = bench.offer(&Order::of(Load::Pps(load), duration_s))?;
         let trial = judged(load, duration_s, &offered);
         finder.record(trial);
-        let (ms, sent) = (duration_s * 1e3, offered.sent);
-        trials.push(SearchTrial { load_pps: load, ms, sent, lost: trial.lost });
+        let (ms, sent, waited) = (duration_s * 1e3, offered.sent, offered.waited(load));
+        trials.push(SearchTrial { load_pps: load, ms, sent, lost: trial.lost, waited });
     }
     let (lower_pps, upper_pps) = match finder.outcome() {
         search::Standing::Regular(bounds) => (bounds.lower, bounds.upper),
@@ -150,7 +150,8 @@ pub fn try_load<O: Offers>(
 ) -> Result<SearchTrial, O::Error> {
     let offered = bench.offer(&Order::of(Load::Pps(load_pps), seconds))?;
     let search::Trial { sent, lost, .. } = judged(load_pps, seconds, &offered);
-    Ok(SearchTrial { load_pps, ms: seconds * 1e3, sent, lost })
+    let waited = offered.waited(load_pps);
+    Ok(SearchTrial { load_pps, ms: seconds * 1e3, sent, lost, waited })
 }
 
 /// A trial as the search counts it: of the frames that were due, all that did not come back.
@@ -172,6 +173,8 @@ mod tests {
     struct Ideal {
         bears_pps: f64,
         sends_pps: f64,
+        /// Frames that wait where it forwards no more, and come afterwards.
+        buffer: u64,
     }
 
     impl Offers for Ideal {
@@ -184,12 +187,13 @@ mod tests {
             };
             let seconds = order.duration_ns as f64 / 1e9;
             let sent = (asked.min(self.sends_pps) * seconds) as u64;
-            let received = sent.min((self.bears_pps * seconds) as u64);
+            let received_in_time = sent.min((self.bears_pps * seconds) as u64);
+            let received = sent.min(received_in_time + self.buffer);
             Ok(Offered {
                 duration_ns: order.duration_ns,
                 sent,
                 received,
-                received_in_time: received,
+                received_in_time,
                 lost: sent - received,
                 still_due: 16,
                 ways: 1,
@@ -199,9 +203,27 @@ mod tests {
     }
 
     fn found(measure: Measure, sends_pps: f64) -> RateSearch {
-        let mut bench = Ideal { bears_pps: 3e6, sends_pps };
+        behind_buffer(measure, sends_pps, 0, 0.5)
+    }
+
+    fn behind_buffer(measure: Measure, sends_pps: f64, buffer: u64, seconds: f64) -> RateSearch {
+        let mut bench = Ideal { bears_pps: 3e6, sends_pps, buffer };
         let loss_ratio = measure.loss_ratio().unwrap();
-        search(&mut bench, Asked { measure, loss_ratio, seconds: 0.5 }).unwrap()
+        search(&mut bench, Asked { measure, loss_ratio, seconds }).unwrap()
+    }
+
+    /// Trials of 20 ms behind 4096 frames of buffers found 7 % more than the device bears, and nothing said so.
+    #[test]
+    fn a_rate_that_buffers_made_look_higher_says_so() {
+        for measure in [Measure::Ndr, Measure::Throughput] {
+            let short = behind_buffer(measure, 9e6, 4096, 0.02);
+            assert!(short.lower_pps > 3.15e6, "{}", short.lower_pps);
+            let said = short.doubt().expect("a doubt");
+            assert!(said.contains("up to 6 % too high: each load lasted 20 ms"), "{said}");
+            let long = behind_buffer(measure, 9e6, 4096, 5.0);
+            assert!(long.lower_pps < 3.02e6, "{}", long.lower_pps);
+            assert_eq!((long.doubt(), found(measure, 9e6).doubt()), (None, None));
+        }
     }
 
     #[test]
@@ -242,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_device_that_forwards_nothing_says_what_to_look_at() {
-        let mut bench = Ideal { bears_pps: 0.0, sends_pps: 1e6 };
+        let mut bench = Ideal { bears_pps: 0.0, sends_pps: 1e6, buffer: 0 };
         let asked = Asked { measure: Measure::Ndr, loss_ratio: 0.0, seconds: 0.5 };
         let error = search(&mut bench, asked).unwrap_err();
         let said = error.to_string();

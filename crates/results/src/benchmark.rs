@@ -305,7 +305,7 @@ mod tests {
     use super::*;
 
     fn tried(load_pps: f64, sent: u64, lost: u64) -> SearchTrial {
-        SearchTrial { load_pps, ms: 100.0, sent, lost }
+        SearchTrial { load_pps, ms: 100.0, sent, lost, waited: 0 }
     }
 
     #[test]

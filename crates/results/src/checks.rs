@@ -40,6 +40,6 @@ impl Checks {
 }
 
 /// What there is none of is not written: journals of earlier versions stay byte for byte.
-fn is_none(count: &u64) -> bool {
+pub(crate) fn is_none(count: &u64) -> bool {
     *count == 0
 }

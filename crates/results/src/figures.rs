@@ -26,6 +26,31 @@ pub struct SearchTrial {
     pub sent: u64,
     /// Frames that were due and did not come back, those included that could not be sent.
     pub lost: u64,
+    /// Frames that were still to be sent, or to come back, when the load ended: what buffers held.
+    #[serde(default, skip_serializing_if = "crate::checks::is_none")]
+    pub waited: u64,
+}
+
+impl RateSearch {
+    /// From this share of the frames on, what buffers held is said.
+    const MUCH: f64 = 0.02;
+
+    /// A load that lasts too short a time tells a device that bears it from one whose buffers do not fill only so far.
+    pub fn doubt(&self) -> Option<String> {
+        let is_found = |own: &&SearchTrial| (own.load_pps / self.lower_pps - 1.0).abs() < 1e-9;
+        let of = |own: &SearchTrial| own.waited as f64 / own.sent.max(1) as f64;
+        let last = self.trials.iter().rfind(is_found)?;
+        let share = self.trials.iter().filter(is_found).map(of).fold(0.0, f64::max);
+        (share >= Self::MUCH).then(|| {
+            format!(
+                "the rate that was searched for may be up to {:.0} % too high: each load lasted {:.0} ms, and when it \
+                 ended so many of its frames still waited in buffers, which a longer load would have filled; make \
+                 duration longer",
+                share * 100.0,
+                last.ms
+            )
+        })
+    }
 }
 
 /// Latency at a share of the rate that was searched for.

@@ -108,6 +108,12 @@ impl Measured {
         [(word.to_owned(), value)].into_iter().chain(choice).collect()
     }
 
+    /// Notes how several queues, processors or ports shared the frames, with the finding where one took too much.
+    pub fn share(&mut self, queues: Vec<Queue>) {
+        self.warnings.extend(Queue::warning(&queues));
+        self.queues = queues;
+    }
+
     /// Device cost of the whole trial in busy nanoseconds per frame; `None` when the device worked
     /// on no frame, or cannot say.
     pub fn cost_ns(&self) -> Option<f64> {

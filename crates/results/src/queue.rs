@@ -12,10 +12,34 @@ pub struct Queue {
 }
 
 impl Queue {
+    /// What [`of_pairs`](Self::of_pairs) is read back as.
+    const PAIRS: &str = "frames from port to port";
+
     /// From how many times the mean on the fullest of so many has too much: twice; of two, where only all
     /// frames are twice the mean, nine tenths of them.
     pub fn too_much(queues: usize) -> f64 {
         (0.9 * queues as f64).min(2.0)
+    }
+
+    /// Frames that came back by each of a device's many ports, of those by which any did; `by_pair` is told from
+    /// behind which port they came.
+    pub fn of_ports(by_pair: &[Vec<u64>]) -> Vec<Self> {
+        let of = |port: usize| {
+            let frames = by_pair.iter().filter_map(|row| row.get(port)).sum();
+            Self { name: format!("port{port}"), frames }
+        };
+        (0..by_pair.len()).map(of).filter(|queue| queue.frames > 0).collect()
+    }
+
+    /// Frames of each pair of ports between which any went, as what is read back: `0>1 250, 0>3 250`.
+    pub fn of_pairs(by_pair: &[Vec<u64>]) -> Option<(String, String)> {
+        let rows = by_pair.iter().enumerate();
+        let pairs = rows.flat_map(|(from, row)| {
+            row.iter().enumerate().map(move |(to, frames)| (from, to, *frames))
+        });
+        let told = pairs.filter(|(.., frames)| *frames > 0);
+        let told: Vec<_> = told.map(|(from, to, own)| format!("{from}>{to} {own}")).collect();
+        (!told.is_empty()).then(|| (Self::PAIRS.to_owned(), told.join(", ")))
     }
 
     /// The fullest of several queues, and how many times the mean it took; `None` without at least
@@ -50,6 +74,17 @@ mod tests {
     fn queues(frames: &[u64]) -> Vec<Queue> {
         let queue = |(at, &frames): (usize, &u64)| Queue { name: format!("cpu{at}"), frames };
         frames.iter().enumerate().map(queue).collect()
+    }
+
+    #[test]
+    fn frames_of_pairs_of_ports_are_those_of_the_ports_by_which_they_came() {
+        let by_pair = [vec![0, 5, 0, 7], vec![0; 4], vec![0, 6, 0, 8], vec![0; 4]];
+        let ports = Queue::of_ports(&by_pair);
+        let told: Vec<_> = ports.iter().map(|own| (own.name.as_str(), own.frames)).collect();
+        assert_eq!(told, [("port1", 11), ("port3", 15)]);
+        let (word, pairs) = Queue::of_pairs(&by_pair).expect("frames went");
+        assert_eq!((&*word, &*pairs), (Queue::PAIRS, "0>1 5, 0>3 7, 2>1 6, 2>3 8"));
+        assert_eq!((Queue::of_ports(&[]), Queue::of_pairs(&[vec![0]])), (Vec::new(), None));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub enum TopologyError {
     /// A sysctl is missing, or refuses its value.
     #[error(
         "cannot set {name} = {value} in namespace {namespace}: {source}; {}",
-        sysctl_remedy(source)
+        sysctl_remedy(source, *has_machine)
     )]
     Sysctl {
         /// Role of the namespace.
@@ -26,6 +26,8 @@ pub enum TopologyError {
         name: String,
         /// The value.
         value: String,
+        /// Whether it was tried outside of all namespaces, too.
+        has_machine: bool,
         /// What the kernel said.
         source: io::Error,
     },
@@ -113,8 +115,16 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
-fn sysctl_remedy(error: &io::Error) -> &'static str {
+fn sysctl_remedy(error: &io::Error, has_machine: bool) -> &'static str {
     match error.kind() {
+        io::ErrorKind::NotFound if has_machine => {
+            "the guest's kernel has no such sysctl, neither for a network namespace nor for all of them, or knows \
+             nothing of this name as its value: check both with `sysctl -a`, and name the module that has it in `load`"
+        }
+        io::ErrorKind::PermissionDenied if has_machine => {
+            "the guest's kernel only shows it once it runs: remove it from the variant, or, where the kernel has a \
+             parameter for it, write that in `cmdline`"
+        }
         io::ErrorKind::NotFound => {
             "the kernel has no such sysctl in a network namespace, or knows nothing of this name as its \
              value: check both with `sysctl -a`"

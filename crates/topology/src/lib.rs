@@ -39,7 +39,8 @@ pub use error::TopologyError;
 pub use host::Host;
 pub use links::LinkCounters;
 pub use model::{
-    Cable, CableEnd, InterfaceAddress, Namespace, Neighbour, StaticRoute, Topology, port_name,
+    Cable, CableEnd, InterfaceAddress, Namespace, Neighbour, StaticRoute, Topology, end_name,
+    port_name,
 };
 pub use namespace::{NetNamespace, remove_leftovers, remove_own};
 pub use nftables::{NFTABLES, RuleSet, is_available as has_nftables, translation};

@@ -91,6 +91,13 @@ pub fn port_name(number: u16) -> String {
     format!("port{number}")
 }
 
+/// The other end of a cable to port `number`: of two names that of the port's side, and from the third port on its
+/// number.
+pub fn end_name(names: [&str; 2], number: u16) -> String {
+    let name = names[usize::from(number % 2)];
+    if number < 2 { name.to_owned() } else { format!("{name}{number}") }
+}
+
 impl Topology {
     /// The namespace of a role, made empty if there is none yet.
     pub fn namespace(&mut self, role: &str) -> &mut Namespace {

@@ -1,6 +1,7 @@
 //! Carries out what the diff says, on this machine.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 
 use super::diff::{Action, actions};
 use super::error::TopologyError;
@@ -20,6 +21,8 @@ pub struct Testbed {
     places: BTreeMap<String, Place>,
     /// Values of sysctls before they were first set, by role and name.
     originals: HashMap<(String, String), String>,
+    /// The machine is there for nothing else: what a namespace cannot set is set for all of them.
+    has_machine: bool,
 }
 
 /// A namespace and the socket to its part of the kernel.
@@ -38,6 +41,17 @@ impl Testbed {
     pub fn new() -> Result<Self, TopologyError> {
         remove_leftovers()?;
         Ok(Self::default())
+    }
+
+    /// A testbed in a machine that is there for nothing else, as a guest is: a sysctl that a namespace lacks, or can
+    /// only read, is set and read in the namespace of the calling thread.
+    ///
+    /// # Errors
+    /// When leftovers cannot be removed.
+    pub fn of_machine() -> Result<Self, TopologyError> {
+        let mut own = Self::new()?;
+        own.has_machine = true;
+        Ok(own)
     }
 
     /// What is there now.
@@ -117,6 +131,10 @@ impl Testbed {
     pub fn sysctl(&self, role: &str, name: &str) -> Result<String, TopologyError> {
         let doing = format!("read {name} in namespace {role}");
         let read = self.namespace(role)?.run(|| sysctl::read(name)).and_then(|value| value);
+        let read = read.or_else(|error| match self.is_elsewhere(&error) {
+            true => sysctl::read(name),
+            false => Err(error),
+        });
         read.map_err(TopologyError::kernel(doing))
     }
 
@@ -285,13 +303,24 @@ impl Testbed {
     }
 
     fn set_sysctl(&mut self, role: &str, name: &str, value: &str) -> Result<(), TopologyError> {
-        let set = self.namespace(role)?.run(|| sysctl::write(name, value));
-        set.and_then(|result| result).map_err(|source| TopologyError::Sysctl {
+        let set = self.namespace(role)?.run(|| sysctl::write(name, value)).and_then(|set| set);
+        let set = set.or_else(|error| match self.is_elsewhere(&error) {
+            true => sysctl::write(name, value),
+            false => Err(error),
+        });
+        set.map_err(|source| TopologyError::Sysctl {
             namespace: role.to_owned(),
             name: name.to_owned(),
             value: value.to_owned(),
+            has_machine: self.has_machine,
             source,
         })
+    }
+
+    /// Whether a sysctl that a namespace refused so may be one of the whole machine, which is the testbed's.
+    fn is_elsewhere(&self, error: &io::Error) -> bool {
+        use io::ErrorKind::{NotFound, PermissionDenied};
+        self.has_machine && matches!(error.kind(), NotFound | PermissionDenied)
     }
 
     /// Before a sysctl of a namespace is set, notes the values of all that are going to be: some
@@ -328,6 +357,7 @@ impl Testbed {
             namespace: role.to_owned(),
             name: name.to_owned(),
             value: original,
+            has_machine: self.has_machine,
             source,
         })?;
         self.originals.remove(&key);

@@ -262,6 +262,29 @@ fn wrong_sysctls_and_rules_name_themselves() {
     );
 }
 
+/// Only a testbed that has the machine for itself looks beyond the namespace; what is read here is left alone.
+#[test]
+fn a_sysctl_of_the_whole_machine_is_one_of_a_testbed_that_has_it_for_itself() {
+    let test = "a_sysctl_of_the_whole_machine";
+    const WORD: &str = "net.core.netdev_budget";
+    let Some(mut own) = testbed(test) else { return };
+    own.change_to(&small()).expect("a network");
+    let Some(role) = own.present().namespaces.keys().next().cloned() else { return };
+    assert!(own.sysctl(&role, WORD).is_err(), "a namespace has none");
+    let mut whole = Testbed::of_machine().expect("as the other one");
+    whole.change_to(&small()).expect("a network");
+    assert_eq!(whole.sysctl(&role, WORD).ok(), sysctl::read(WORD).ok());
+    let said = |kind: std::io::ErrorKind, has_machine| {
+        let (name, value) = ("net.netfilter.nf_conntrack_max".to_owned(), "300".to_owned());
+        let (namespace, source) = ("device".to_owned(), kind.into());
+        TopologyError::Sysctl { namespace, name, value, has_machine, source }.to_string()
+    };
+    let denied = std::io::ErrorKind::PermissionDenied;
+    assert!(said(denied, false).contains("`sysctl -w` for all of them"));
+    let guest = said(denied, true);
+    assert!(guest.contains("`cmdline`") && !guest.contains("sysctl -w"), "{guest}");
+}
+
 #[test]
 fn leftovers_of_a_killed_run_are_removed_and_nothing_else() {
     let Some(testbed) = testbed("leftovers_of_a_killed_run_are_removed") else { return };

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fwdlab_port::{Batch, Counters, Frame, Port};
 use fwdlab_wire::{MacAddr, ethernet};
 
-use crate::flows::{Endpoints, Family};
+use crate::error::TrafficError;
+use crate::flows::{Endpoints, Family, FlowSet};
 
 /// Which addresses lie behind which of a fan's ports.
 #[derive(Clone, Debug, Default)]
@@ -17,8 +18,20 @@ pub struct Behind {
 }
 
 impl Behind {
+    /// The port behind which each of these ends lies, as `198.18.10.1-198.18.10.20:7`.
+    ///
+    /// # Errors
+    /// Ends of which no flows can be made.
+    pub fn of(groups: impl IntoIterator<Item = (u16, String)>) -> Result<Self, TrafficError> {
+        let mut behind = Self::default();
+        for (port, ends) in groups {
+            behind.add(FlowSet::parse(&ends, &ends)?.source(), usize::from(port));
+        }
+        Ok(behind)
+    }
+
     /// These addresses lie behind that port, too.
-    pub fn add(&mut self, ends: &Endpoints, port: usize) {
+    fn add(&mut self, ends: &Endpoints, port: usize) {
         self.ranges.push((ends.family() == Family::Inet, ends.first(), ends.last(), port));
     }
 
@@ -42,22 +55,38 @@ impl Behind {
 const SOURCE: [usize; 2] = [12, 8];
 const DESTINATION: [usize; 2] = [16, 24];
 
-/// What came by each of a device's ports. It is read while the tester goes on, or afterwards.
+/// What came by each of a device's ports. It is read while the tester goes on, or afterwards; one thread counts.
 #[derive(Debug, Default)]
 pub struct Came {
-    ports: Vec<AtomicU64>,
+    /// From the port behind which a frame's source lies, to that by which it came.
+    pairs: Vec<Vec<AtomicU64>>,
     misrouted: AtomicU64,
 }
 
 impl Came {
     fn of(ports: usize) -> Arc<Self> {
-        let ports = (0..ports).map(|_| AtomicU64::new(0)).collect();
-        Arc::new(Self { ports, ..Self::default() })
+        let row = || (0..ports).map(|_| AtomicU64::new(0)).collect();
+        Arc::new(Self { pairs: (0..ports).map(|_| row()).collect(), ..Self::default() })
     }
 
-    /// Frames received by each port.
-    pub fn by_port(&self) -> Vec<u64> {
-        self.ports.iter().map(|count| count.load(Ordering::Relaxed)).collect()
+    /// A frame from behind a port came by another, and had to come by a third.
+    fn count(&self, from: Option<usize>, by: usize, wanted: Option<usize>) {
+        // No other thread writes: this costs less than a locked addition.
+        let add = |count: &AtomicU64| {
+            count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        };
+        if let Some(count) = from.and_then(|from| self.pairs.get(from)?.get(by)) {
+            add(count);
+        }
+        if wanted.is_some_and(|wanted| wanted != by) {
+            add(&self.misrouted);
+        }
+    }
+
+    /// Frames from behind each port, by the port by which they came.
+    pub fn by_pair(&self) -> Vec<Vec<u64>> {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        self.pairs.iter().map(|row| row.iter().map(read).collect()).collect()
     }
 
     /// Frames received by another port than that behind which their destination lies.
@@ -129,15 +158,11 @@ impl Port for Fan {
         for turn in 0..count {
             let (number, port) = &mut self.ports[(self.next + turn) % count];
             let own = batch.len();
-            let came = port.receive(batch) as u64;
-            let is_stray = |frame: &&Frame| {
-                self.behind.port_of(frame, DESTINATION).is_some_and(|port| port != *number)
-            };
-            let strays = batch[own..].iter().filter(is_stray).count() as u64;
-            if let Some(own) = self.came.ports.get(*number) {
-                own.fetch_add(came, Ordering::Relaxed);
+            port.receive(batch);
+            for frame in &batch[own..] {
+                let [from, to] = [SOURCE, DESTINATION].map(|at| self.behind.port_of(frame, at));
+                self.came.count(from, *number, to);
             }
-            self.came.misrouted.fetch_add(strays, Ordering::Relaxed);
         }
         self.next = (self.next + 1) % count.max(1);
         batch.len() - before
@@ -225,7 +250,7 @@ impl Port for Half {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Carried, FlowSet, FrameOf, flow_frame};
+    use crate::{Carried, FrameOf, flow_frame};
     use fwdlab_port::{Pool, ring};
 
     /// Frames between two groups of two addresses, four each way.
@@ -267,7 +292,9 @@ mod tests {
         let mut back = Batch::new();
         assert_eq!(fans.near.receive(&mut back), 0);
         assert_eq!(fans.far.receive(&mut back), 4);
-        assert_eq!((fans.came.by_port(), fans.came.misrouted()), (vec![1, 3], 1));
+        // Of the frames from behind the first port one came by it, and three by the other.
+        let pairs = vec![vec![1, 3], vec![0, 0]];
+        assert_eq!((fans.came.by_pair(), fans.came.misrouted()), (pairs, 1));
         assert_eq!(fans.far.counters().tx_frames, 8);
     }
 

@@ -56,7 +56,7 @@ pub use fan::{Behind, Came, Fans};
 pub use fit::{Arrival, Fit};
 pub use flow_frame::{Carried, FrameOf, TTL, flow_frame, header_len, tcp_data_bytes};
 pub use flows::{Endpoints, Family, FlowSet};
-pub use fwdlab_wire::lab::{DEVICE_MACS, OTHER_PATH_MAC, TESTER_MACS};
+pub use fwdlab_wire::lab::{DEVICE_MACS, OTHER_PATH_MAC, TESTER_MACS, mac_of};
 pub use latency::LatencySummary;
 pub use load::Load;
 pub use order::Order;

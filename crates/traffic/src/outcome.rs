@@ -124,15 +124,15 @@ pub struct Outcome {
     /// Where frames went both ways: what each yielded, to the destinations and back. What stands
     /// above is then the sum of both, and streams, those of the way back last, are of both.
     pub ways: Vec<Outcome>,
-    /// Of a device with more than two ports: frames that came back by each.
-    pub by_port: Vec<u64>,
+    /// Of a device with more than two ports: frames from behind each, by the port by which they came back.
+    pub by_pair: Vec<Vec<u64>>,
 }
 
 impl Outcome {
     /// With what came by each of many ports.
     #[must_use]
     pub fn with(mut self, came: &Came) -> Self {
-        self.by_port = came.by_port();
+        self.by_pair = came.by_pair();
         self.checks.misrouted += came.misrouted();
         self
     }
@@ -173,7 +173,7 @@ impl Outcome {
             gaps: Vec::new(),
             faulty_flows: ahead.faulty_flows + back.faulty_flows,
             worst_flows,
-            by_port: Vec::new(),
+            by_pair: Vec::new(),
             ways: vec![ahead, back],
         }
     }

@@ -14,9 +14,11 @@ use fwdlab_experiment::{Direction, Endpoint, Traffic, Variant};
 use fwdlab_port::pingpong::{self, Rally};
 use fwdlab_procedures::{Asked, search};
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{Benchmark, Measure, Measured, Queue, TrialEnvironment};
+use fwdlab_results::{Benchmark, Measure, Measured, Queue, RateSearch, TrialEnvironment};
 use fwdlab_router::Router;
-use fwdlab_traffic::{DEVICE_MACS, FlowSet, Load, Stream, TESTER_MACS, TrafficPlan, WayBack};
+use fwdlab_traffic::{
+    DEVICE_MACS, FlowSet, Load, Stream, TESTER_MACS, TrafficPlan, WayBack, mac_of,
+};
 
 use crate::figures::figures;
 use crate::intervals::{Cores, Intervals};
@@ -216,14 +218,15 @@ impl Rings {
         if is_varied(request.variant) || experiment.variants.iter().any(is_varied) {
             measured.proof.insert(control::BUFFER_FRAMES.to_owned(), buffer.to_string());
         }
+        measured.warnings.extend(search.as_ref().and_then(RateSearch::doubt));
         measured.search = search;
         if let Some(Benchmark::Convergence(own)) = &benchmark {
             // What the changes were measured with counts, too, not the frames after them alone.
             let share = &mut measured.environment.core_share;
             *share = share.zip(own.device_share).map(|(one, other)| one.min(other)).or(*share);
         }
-        measured.queues = crate::figures::ports(&outcome);
-        measured.warnings.extend(Queue::warning(&measured.queues));
+        measured.share(Queue::of_ports(&outcome.by_pair));
+        measured.proof.extend(Queue::of_pairs(&outcome.by_pair));
         measured.benchmark = benchmark;
         measured.latency = outcome.latency.map(figures);
         measured.latency_at = latency_at;
@@ -257,7 +260,7 @@ pub fn plan(request: &Request<'_>) -> Result<TrafficPlan, BuiltinError> {
     plan.load = traffic.load;
     plan.source_mac = TESTER_MACS[0];
     plan.device_mac = DEVICE_MACS[0];
-    let far = usize::from(setup::mac_of(experiment, 1));
+    let far = mac_of(experiment.ports(), 1);
     plan.arrival_mac = TESTER_MACS[far];
     plan.is_mesh = traffic.direction == Direction::Mesh;
     if traffic.direction.is_both() || traffic.measure == Measure::Convergence {

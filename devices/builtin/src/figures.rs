@@ -2,7 +2,7 @@
 
 use fwdlab_experiment::MOST_PORTS;
 use fwdlab_port::Counters as PortCounters;
-use fwdlab_results::{Checks, LatencyFigures, Queue, Way};
+use fwdlab_results::{Checks, LatencyFigures, Way};
 use fwdlab_router::Counters;
 use fwdlab_traffic::{LatencySummary, Outcome};
 
@@ -53,10 +53,4 @@ pub fn ways(outcome: &Outcome, counters: Option<&Counters>) -> Vec<Way> {
         latency: own.latency.map(figures),
     };
     (0..).zip(&outcome.ways).map(way).collect()
-}
-
-/// Frames that came back by each of a device's many ports, of those by which any did.
-pub fn ports(outcome: &Outcome) -> Vec<Queue> {
-    let queue = |(port, &frames): (usize, &u64)| Queue { name: format!("port{port}"), frames };
-    outcome.by_port.iter().enumerate().map(queue).filter(|queue| queue.frames > 0).collect()
 }

@@ -31,7 +31,7 @@ mod setup;
 
 pub use device::plan;
 pub use error::BuiltinError;
-pub use figures::{checks, figures as latency_figures, ports, ways};
+pub use figures::{checks, figures as latency_figures, ways};
 pub use kind::Builtin;
 pub use rings::behind;
-pub use setup::{answers, mac_of, router};
+pub use setup::{answers, router};

@@ -19,7 +19,7 @@ use fwdlab_port::ring::{self, RingPort};
 use fwdlab_port::{Clock, Pool, PoolConfig};
 use fwdlab_results::{Churned, Measure};
 use fwdlab_router::{Overflow, Router, Worker};
-use fwdlab_traffic::{Behind, FlowSet, Outcome, TrafficPlan};
+use fwdlab_traffic::{Behind, Outcome, TrafficPlan};
 
 use crate::churn::{Churning, SwitchOf};
 use crate::intervals::Intervals;
@@ -197,12 +197,8 @@ impl Rings {
 /// # Errors
 /// Addresses of which no flows can be made.
 pub fn behind(experiment: &Experiment) -> Result<Behind, BuiltinError> {
-    let mut behind = Behind::default();
-    for (port, ends) in experiment.traffics.iter().flat_map(|traffic| traffic.groups()) {
-        let ends = ends.to_string();
-        behind.add(FlowSet::parse(&ends, &ends)?.source(), usize::from(port));
-    }
-    Ok(behind)
+    let groups = experiment.traffics.iter().flat_map(|traffic| traffic.groups());
+    Ok(Behind::of(groups.map(|(port, ends)| (port, ends.to_string())))?)
 }
 
 /// A trial without one of its threads.

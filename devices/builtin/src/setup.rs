@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use fwdlab_fib::{Inet, Inet6, Nexthop, Prefix};
 use fwdlab_router::{PortConfig, Router, RouterError};
-use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
+use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS, mac_of};
 use fwdlab_wire::MacAddr;
 
 use crate::control::{BUFFER_FRAMES, USUAL_BUFFER, check_buffer};
@@ -21,19 +21,13 @@ pub(super) fn longest_frame(experiment: &Experiment) -> usize {
     traffics.map(|traffic| traffic.sizes.longest()).max().unwrap_or(0)
 }
 
-/// Which of the lab's pairs of MAC addresses a port has: its side's. Of more than two ports all have the
-/// same, as the frames of a full mesh are written for any of them.
-pub fn mac_of(experiment: &Experiment, port: u16) -> u16 {
-    if experiment.ports() > 2 { 0 } else { port.min(1) }
-}
-
 /// A router with the experiment's ports, the variant's settings and the experiment's routes. The routes come
 /// last and all at once, so that even a full table is built only once.
 pub fn router(experiment: &Experiment, variant: &Variant) -> Result<Router, RouterError> {
     let mut router = Router::new()?;
     for port in 0..experiment.ports() {
         let mtu = fwdlab_traffic::size::mtu_of(longest_frame(experiment)).max(USUAL_MTU);
-        let mac = DEVICE_MACS[usize::from(mac_of(experiment, port))];
+        let mac = DEVICE_MACS[mac_of(experiment.ports(), port)];
         router.add_port(port_config(&experiment.routes.fixed, (port, mac))?.mtu(mtu))?;
     }
     // The buffer in front of it is the device's, not the router's.
@@ -46,7 +40,7 @@ pub fn router(experiment: &Experiment, variant: &Variant) -> Result<Router, Rout
     let gateways: HashSet<(u16, IpAddr)> =
         experiment.routes.fixed.iter().map(|route| (route.port, route.gateway)).collect();
     for (port, gateway) in gateways {
-        let mac = TESTER_MACS[usize::from(mac_of(experiment, port))];
+        let mac = TESTER_MACS[mac_of(experiment.ports(), port)];
         match gateway {
             IpAddr::V4(gateway) => router.add_neighbour::<Inet>(port, gateway.to_bits(), mac)?,
             IpAddr::V6(gateway) => router.add_neighbour::<Inet6>(port, gateway.to_bits(), mac)?,

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::{net::IpAddr, path::Path, sync::Arc};
 
-use fwdlab_builtin::mac_of;
-use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
+use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS, mac_of};
 
 use crate::LinuxError;
 use crate::settings::{LinuxSettings, MoreRoutes, TesterKind};
@@ -13,8 +12,8 @@ use fwdlab_experiment::{
 };
 use fwdlab_routes::Prefix;
 use fwdlab_topology::{
-    Cable, CableEnd, InterfaceAddress, Neighbour, StaticRoute, Topology, TopologyError, port_name,
-    translation,
+    Cable, CableEnd, InterfaceAddress, Neighbour, StaticRoute, Topology, TopologyError, end_name,
+    port_name, translation,
 };
 
 /// Roles of the namespaces.
@@ -133,7 +132,7 @@ pub(super) fn topology(
     let gateways: BTreeSet<(u16, IpAddr)> =
         device.routes.iter().map(|route| (route.port, route.gateway)).collect();
     for &(port, address) in &gateways {
-        let mac = TESTER_MACS[usize::from(mac_of(experiment, port))];
+        let mac = TESTER_MACS[mac_of(experiment.ports(), port)];
         device.neighbours.insert(Neighbour { interface: port_name(port), address, mac });
     }
     wanted.cables = cables(experiment, settings, &gateways);
@@ -149,7 +148,7 @@ fn cables(
     let has_one_queue = settings.tester != Some(TesterKind::Naive);
     let cable = |port: u16| {
         let (role, interface) = tester_end(port);
-        let mac = usize::from(mac_of(experiment, port));
+        let mac = mac_of(experiment.ports(), port);
         let near = CableEnd {
             namespace: role.to_owned(),
             interface,
@@ -171,9 +170,8 @@ fn cables(
 
 /// Where the tester's end of a port's cable is: the namespace's role, and the interface.
 pub(super) fn tester_end(port: u16) -> (&'static str, String) {
-    let (role, interface) = if port.is_multiple_of(2) { (SENDER, OUT) } else { (RECEIVER, BACK) };
-    let name = if port < 2 { interface.to_owned() } else { format!("{interface}{port}") };
-    (role, name)
+    let role = if port.is_multiple_of(2) { SENDER } else { RECEIVER };
+    (role, end_name([OUT, BACK], port))
 }
 
 /// A file that the experiment names.

@@ -6,7 +6,7 @@ use fwdlab_agent::channel::{Counted, Pass, Reading};
 use fwdlab_agent::task::GuestClock;
 use fwdlab_experiment::Variant;
 use fwdlab_results::Measured;
-use fwdlab_results::{Busy, Interval, TrialEnvironment, Way};
+use fwdlab_results::{Busy, Interval, Queue, TrialEnvironment, Way};
 use fwdlab_topology::NFTABLES;
 
 use crate::freebsd;
@@ -36,8 +36,9 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
         })
     });
     let ways = ways(&counted.device.ways, &counted.device_ways);
-    let Pass { sent, received, flows_seen, checks, .. } = counted.device;
+    let Pass { sent, received, flows_seen, checks, by_pair, .. } = counted.device;
     let mut proof = counted.proof;
+    proof.extend(Queue::of_pairs(&by_pair));
     prove_rules(&mut proof, variant);
     let mut warnings = counted.warnings;
     match tester_ns {
@@ -54,7 +55,7 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
                 .to_owned(),
         ),
     }
-    Measured {
+    let mut measured = Measured {
         intervals,
         sent: Some(sent),
         received,
@@ -74,7 +75,9 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
         },
         warnings,
         ..Measured::default()
-    }
+    };
+    measured.share(Queue::of_ports(&by_pair));
+    measured
 }
 
 /// Each way by itself, with what the device's ports counted of it.

@@ -7,7 +7,10 @@ use std::sync::Arc;
 use fwdlab_agent::task::GuestClock;
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place, Repeatability};
 use fwdlab_experiment::problem::{Complaint, Complaints};
-use fwdlab_experiment::{Abilities, DeviceTables, Experiment, Schema, network_length};
+use fwdlab_experiment::{
+    Abilities, DeviceTables, Direction, Experiment, MOST_PORTS, Schema, Traffic, TrafficPlace,
+    network_length,
+};
 use fwdlab_results::{About, Link, Measure, Tick};
 use fwdlab_topology::{NFTABLES, RuleSet};
 
@@ -63,6 +66,7 @@ impl Schema for Vm {
             replays_captures: true,
             opens_sessions: true,
             sends_both_ways: true,
+            most_ports: MOST_PORTS,
             benchmarks: &SESSIONS,
             ..Abilities::BASIC
         }
@@ -127,6 +131,24 @@ impl Schema for Vm {
             settings::read_variant(&table, variant, complaints);
         }
         pktgen::abilities(&table.machine, file.traffics, complaints);
+        no_full_mesh(file.traffics, complaints);
+    }
+}
+
+/// Refuses what a guest's tester cannot tell from itself.
+fn no_full_mesh(placed: &[(Traffic, TrafficPlace)], complaints: &mut Complaints<'_>) {
+    for (traffic, place) in placed.iter().filter(|(own, _)| own.direction == Direction::Mesh) {
+        let (at, field) = place.key_or_ends("direction");
+        let complaint = Complaint::new(
+            format!(
+                "traffic {:?} is a full mesh in a guest, whose frames cost the tester more through the device than \
+                 over cables: what the device costs is not known",
+                traffic.name
+            ),
+            "a partial mesh, or device = \"builtin\" or \"linux\"",
+            "write ports = 4 and direction = \"both\"",
+        );
+        complaints.add(at, field, complaint);
     }
 }
 
@@ -212,6 +234,24 @@ mod tests {
         );
         let path = std::path::Path::new("x.toml");
         Vm.repeatability(&Experiment::parse(path, &text, &[&Vm]).expect("a good experiment"))
+    }
+
+    #[test]
+    fn a_full_mesh_is_refused_with_the_partial_one_that_a_guest_takes() {
+        let read = |traffic: &str| {
+            let text = format!(
+                "title = \"t\"\ndevice = \"vm\"\nbaseline = \"a\"\n[vm]\nkernel = \"k\"\n\
+                 [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+                 [[traffic]]\nname = \"t\"\nsource = \"198.18.10.1-198.18.10.4:7\"\n\
+                 destination = \"198.19.10.1-198.19.10.4:7\"\n{traffic}\n\
+                 [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\", \"198.18.0.0/16 via 198.18.0.2\"]\n"
+            );
+            Experiment::parse(std::path::Path::new("x.toml"), &text, &[&Vm]).map(drop)
+        };
+        let said = read("direction = \"mesh\"").expect_err("refused").to_string();
+        assert!(said.starts_with("x.toml:14:13: traffic[1].direction: traffic \"t\" is"), "{said}");
+        assert!(said.contains("write ports = 4 and direction = \"both\""), "{said}");
+        assert!(read("ports = 4\ndirection = \"both\"").is_ok());
     }
 
     #[test]

@@ -60,6 +60,9 @@ fn sendable(traffic: &Traffic) -> Result<(), Refusal> {
     if traffic.direction.is_both() {
         return Err(("its frames go both ways".to_owned(), "frames to the destinations"));
     }
+    if traffic.ports > 2 {
+        return Err((format!("it has {} ports", traffic.ports), "two ports"));
+    }
     if traffic.family == Family::Inet && traffic.order.to_string() != "sequential" {
         return Err((format!("its order is {}", traffic.order), "order = \"sequential\""));
     }

@@ -2,7 +2,7 @@
 
 use fwdlab_agent::channel::{Counted, Reading, Round};
 use fwdlab_agent::task::TaskSessions;
-use fwdlab_experiment::{SessionProtocol, SessionsOf, Traffic, Variant, untranslatable};
+use fwdlab_experiment::{Direction, SessionProtocol, SessionsOf, Traffic, Variant, untranslatable};
 use fwdlab_results::{Benchmark, Busy, Measure, Measured, SessionRound, Sessions};
 use fwdlab_topology::NFTABLES;
 
@@ -23,14 +23,16 @@ pub(super) fn check(traffics: &[Traffic], variant: &Variant, boot: &Boot) -> Res
             remedy,
         };
         let Some(own) = traffic.sessions else {
-            if boot.is_freebsd() && traffic.direction.is_both() {
-                let what = format!("traffic {:?}: direction = \"both\"", traffic.name);
-                return Err(refused(
-                    what,
-                    "the tester in FreeBSD guests sends one way; remove direction",
-                ));
-            }
-            continue;
+            let key = match (boot.is_freebsd(), traffic.direction, traffic.ports) {
+                (false, ..) | (true, Direction::One, 2) => continue,
+                (_, Direction::One, ports) => format!("ports = {ports}"),
+                (_, direction, _) => format!("direction = \"{}\"", direction.name()),
+            };
+            return Err(refused(
+                format!("traffic {:?}: {key}", traffic.name),
+                "the tester in FreeBSD guests sends one way from one port to another; remove direction and \
+                 ports, or compare Linux guests",
+            ));
         };
         if boot.is_freebsd() {
             let name = &traffic.name;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use fwdlab_agent::task::{CAPTURE_FILE, Captured, Task, TaskRoute, TaskTraffic};
+use fwdlab_agent::task::{CAPTURE_FILE, Captured, Task, TaskMesh, TaskRoute, TaskTraffic};
 use fwdlab_device::Request;
-use fwdlab_experiment::{Experiment, Load};
+use fwdlab_experiment::{Experiment, Load, Traffic};
 use fwdlab_topology::NFTABLES;
 
 use crate::freebsd::Rules;
@@ -26,6 +26,12 @@ fn is_rules(word: &str) -> bool {
 
 fn owned((word, value): (&String, &String)) -> (String, String) {
     (word.clone(), value.clone())
+}
+
+/// What lies behind which of more than two ports.
+fn mesh(traffic: &Traffic) -> Option<TaskMesh> {
+    let behind = traffic.groups().into_iter().map(|(port, ends)| (port, ends.to_string()));
+    (traffic.ports > 2).then(|| TaskMesh { ports: traffic.ports, behind: behind.collect() })
 }
 
 /// The trial, for the guest of any variant.
@@ -69,6 +75,7 @@ pub(super) fn task(request: &Request<'_>, machine: &VmMachine) -> Task {
         is_rehearsal: false,
         from_state: Vec::new(),
         both_ways: traffic.direction.is_both() && traffic.sessions.is_none(),
+        mesh: mesh(traffic),
         sessions: traffic.sessions.map(|own| sessions::of_task(traffic, own)),
     }
 }

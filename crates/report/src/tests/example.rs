@@ -394,7 +394,8 @@ pub fn with_benchmarks() -> Results {
 }
 
 fn observed(measure: &str, figure: f64) -> Benchmark {
-    let tried = |load_pps: f64, lost| SearchTrial { load_pps, ms: 100.0, sent: 1_000, lost };
+    let tried =
+        |load_pps: f64, lost| SearchTrial { load_pps, ms: 100.0, sent: 1_000, lost, waited: 0 };
     let ns = (figure * 1e6) as u64;
     match measure {
         "loss-curve" => Benchmark::LossCurve(LossCurve {

@@ -517,7 +517,7 @@ fn none_sent() -> Sent {
         core_share: None,
         pacing: None,
         unread: 0,
-        by_port: Vec::new(),
+        by_pair: Vec::new(),
         tracking: None,
         latency: None,
     }

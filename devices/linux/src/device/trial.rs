@@ -50,13 +50,14 @@ struct Counted {
 impl Counted {
     /// The figures of it.
     fn measured(self, settings: &LinuxSettings) -> Measured {
-        let Self { mut sent, tracking, mut change, kind, cost, steal, joules, proof } = self;
+        let Self { sent, tracking, mut change, kind, cost, steal, joules, proof } = self;
         // Of frames put into the stack or sent by sockets, the receiver's count twice.
         let is_counted = settings.rps != 0 && kind == TesterKind::Live && !settings.is_embedded;
         let queues = match is_counted {
             true => queues(&change, settings.rps),
-            false => Ok(std::mem::take(&mut sent.by_port)),
+            false => Ok(Queue::of_ports(&sent.by_pair)),
         };
+        let pairs = Queue::of_pairs(&sent.by_pair);
         if let Some(Tracking { refused, .. }) = tracking
             && refused > 0
         {
@@ -71,13 +72,10 @@ impl Counted {
             measured.warnings.extend(warning);
         }
         match queues {
-            Ok(queues) => {
-                measured.warnings.extend(Queue::warning(&queues));
-                measured.queues = queues;
-            }
+            Ok(queues) => measured.share(queues),
             Err(unknown) => measured.warnings.push(unknown),
         }
-        measured.proof.extend(proof);
+        measured.proof.extend(proof.into_iter().chain(pairs));
         measured.environment.steal_share = steal;
         measured.joules = joules;
         measured
@@ -108,6 +106,7 @@ impl Namespaces {
         let counted = self.count(request, (&settings, &wanted), watch)?;
         let mut measured = counted.measured(&settings);
         measured.benchmark = measured.benchmark.or(found.benchmark);
+        measured.warnings.extend(found.search.as_ref().and_then(RateSearch::doubt));
         measured.search = found.search;
         measured.latency_at = found.latency_at;
         measured.environment.core_share = least(measured.environment.core_share, found.core_share);

@@ -205,7 +205,7 @@ impl Counted {
             core_share: (all > 0.0).then(|| own / all),
             pacing: None,
             unread: 0,
-            by_port: Vec::new(),
+            by_pair: Vec::new(),
             tracking: None,
             latency: None,
         };

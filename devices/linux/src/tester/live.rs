@@ -195,7 +195,7 @@ impl<'a> LiveTester<'a> {
             core_share,
             pacing: self.pacing(),
             unread: 0,
-            by_port: Vec::new(),
+            by_pair: Vec::new(),
             tracking: None,
             latency: self.latency(),
         })

@@ -177,7 +177,7 @@ fn sent(outcome: &Outcome, intervals: Vec<Interval>, pinned: bool, unread: u64) 
         core_share: None,
         pacing,
         unread,
-        by_port: fwdlab_builtin::ports(outcome),
+        by_pair: outcome.by_pair.clone(),
         tracking: None,
         latency: None,
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fwdlab_port::bpf::{Program, XdpLink, attach_xdp, attach_xdp_generic};
-use fwdlab_results::{Benchmark, Busy, Checks, Interval, LatencyFigures, Queue, Way};
+use fwdlab_results::{Benchmark, Busy, Checks, Interval, LatencyFigures, Way};
 use fwdlab_topology::{Testbed, TopologyError};
 
 /// What a tester sent and received.
@@ -29,8 +29,8 @@ pub(crate) struct Sent {
     pub(crate) pacing: Option<String>,
     /// Frames that the kernel dropped because the receiver had no room for them.
     pub(crate) unread: u64,
-    /// Frames that came back by each of more than two ports.
-    pub(crate) by_port: Vec<Queue>,
+    /// Of more than two ports: frames from behind each, by the port by which they came back.
+    pub(crate) by_pair: Vec<Vec<u64>>,
     /// What the device's table of sessions did, where it was asked.
     pub(crate) tracking: Option<Tracking>,
     /// How long frames took, where that is asked for.

@@ -215,7 +215,7 @@ impl SessionTester {
             core_share,
             pacing: None,
             unread: 0,
-            by_port: Vec::new(),
+            by_pair: Vec::new(),
             tracking: Some(self.tracking(own, busy, (refused, states))),
             latency: None,
         })

@@ -52,6 +52,7 @@ fn task(family: u8) -> Task {
         is_rehearsal: false,
         from_state: Vec::new(),
         both_ways: false,
+        mesh: None,
         sessions: None,
     }
 }
