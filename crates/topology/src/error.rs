@@ -154,6 +154,7 @@ mod tests {
             name: "net.ipv4.ip_forward".to_owned(),
             value: "1".to_owned(),
             source: io::Error::from_raw_os_error(EROFS),
+            has_machine: false,
         };
         assert!(error.to_string().contains("takes --privileged"), "{error}");
     }
