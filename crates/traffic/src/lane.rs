@@ -47,9 +47,8 @@ pub(crate) struct Run {
     idle_polls: u32,
 }
 
-/// After so many polls without a frame the tester publishes what it has, however little, and
-/// looks for frames that the device gave back to the pool.
-const PATIENCE: u32 = 64;
+/// Polls between two looks at the sending side.
+const POLLS: u32 = 64;
 
 impl Lane {
     /// A lane for a plan of one way.
@@ -116,8 +115,11 @@ impl Lane {
         now: u64,
     ) -> bool {
         run.polls = run.polls.wrapping_add(1);
-        if run.polls.is_multiple_of(PATIENCE) {
-            self.look_around(out, run.idle_polls >= PATIENCE);
+        if run.polls.is_multiple_of(POLLS) {
+            self.look_around(out, false);
+        }
+        if self.is_starving(run) {
+            self.refill();
         }
         self.step_ahead(run, out, back, now)
     }
@@ -131,10 +133,17 @@ impl Lane {
         now: u64,
     ) -> bool {
         run.polls = run.polls.wrapping_add(1);
-        if run.polls.is_multiple_of(PATIENCE) && run.idle_polls >= PATIENCE {
+        if self.is_starving(run) {
             self.refill();
         }
         self.step_ahead(run, out, back, now)
+    }
+
+    /// Whether it is time, once more, to take frames for lost that have not come.
+    #[inline(always)]
+    fn is_starving(&self, run: &Run) -> bool {
+        let patience = self.plan.patience;
+        run.idle_polls >= patience && run.idle_polls.is_multiple_of(patience)
     }
 
     #[inline(always)]
@@ -187,7 +196,7 @@ impl Lane {
             let allowed = match &mut run.pacer {
                 Some(pacer) => pacer.due(now).min(Batch::CAPACITY),
                 None if self.frames.at_hand() >= self.plan.batch => Batch::CAPACITY,
-                None if run.idle_polls >= PATIENCE => Batch::CAPACITY,
+                None if run.idle_polls >= self.plan.patience => Batch::CAPACITY,
                 None => 0,
             };
             self.frames.load(allowed);

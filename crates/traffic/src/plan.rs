@@ -83,6 +83,9 @@ pub struct TrafficPlan {
     pub drain_ns: u64,
     /// Frames that circulate between tester and device.
     pub frames_in_flight: usize,
+    /// After so many polls without a frame, at least one, the tester sends what it has, however little, and
+    /// takes frames that the device gave back to the pool.
+    pub patience: u32,
     /// At load `max`, the fewest frames that are published at once, 1 to 256.
     pub batch: usize,
     /// Put a time stamp into each frame and record latency.
@@ -114,6 +117,7 @@ impl TrafficPlan {
             interval_ns: 100_000_000,
             drain_ns: 20_000_000,
             frames_in_flight: 2048,
+            patience: 64,
             batch: 64,
             latency: false,
             seed: 1,
@@ -190,6 +194,9 @@ impl TrafficPlan {
         }
         if !(1..=256).contains(&self.batch) {
             return wrong("batch", self.batch as u64, "1 to 256 frames");
+        }
+        if self.patience == 0 {
+            return wrong("patience", 0, "at least 1");
         }
         if self.frames_in_flight < self.batch {
             return wrong("frames_in_flight", self.frames_in_flight as u64, "at least the batch");
