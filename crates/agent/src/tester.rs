@@ -60,7 +60,7 @@ fn run(
         let pool = pool.clone();
         network.within(role, move || PacketPort::open(name, pool).map_err(words))
     };
-    let open = |end| {
+    let open = |end: (&str, &str)| {
         let mut port = open(end)?;
         // At its first look it takes the frames that it receives into. Later, they would be some of those that
         // the tester takes back for the ones that were lost: it would be left without any.
