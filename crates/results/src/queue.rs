@@ -21,14 +21,18 @@ impl Queue {
         (0.9 * queues as f64).min(2.0)
     }
 
-    /// Frames that came back by each of a device's many ports, of those by which any did; `by_pair` is told from
-    /// behind which port they came.
+    /// Frames that came back by each of a device's many ports, of the sides (even and odd ports) on which any did;
+    /// `by_pair` is told from behind which port they came.
     pub fn of_ports(by_pair: &[Vec<u64>]) -> Vec<Self> {
         let of = |port: usize| {
             let frames = by_pair.iter().filter_map(|row| row.get(port)).sum();
             Self { name: format!("port{port}"), frames }
         };
-        (0..by_pair.len()).map(of).filter(|queue| queue.frames > 0).collect()
+        let all: Vec<Self> = (0..by_pair.len()).map(of).collect();
+        let is_of = |port: usize| all.iter().skip(port % 2).step_by(2).any(|own| own.frames > 0);
+        let sides = [is_of(0), is_of(1)];
+        let all = all.into_iter().enumerate();
+        all.filter(|(port, _)| sides[port % 2]).map(|(_, queue)| queue).collect()
     }
 
     /// Frames of each pair of ports between which any went, as what is read back: `0>1 250, 0>3 250`.
@@ -40,6 +44,11 @@ impl Queue {
         let told = pairs.filter(|(.., frames)| *frames > 0);
         let told: Vec<_> = told.map(|(from, to, own)| format!("{from}>{to} {own}")).collect();
         (!told.is_empty()).then(|| (Self::PAIRS.to_owned(), told.join(", ")))
+    }
+
+    /// Whether what is read back by this name is a count, and no setting.
+    pub fn is_count(word: &str) -> bool {
+        word == Self::PAIRS || word.starts_with("tester's own ")
     }
 
     /// The fullest of several queues, and how many times the mean it took; `None` without at least
@@ -85,6 +94,14 @@ mod tests {
         let (word, pairs) = Queue::of_pairs(&by_pair).expect("frames went");
         assert_eq!((&*word, &*pairs), (Queue::PAIRS, "0>1 5, 0>3 7, 2>1 6, 2>3 8"));
         assert_eq!((Queue::of_ports(&[]), Queue::of_pairs(&[vec![0]])), (Vec::new(), None));
+    }
+
+    /// One port of two took all frames, and the list had nobody to hold it against.
+    #[test]
+    fn a_port_without_a_frame_counts_among_those_of_its_side() {
+        let by_pair = [vec![0, 9, 0, 0], vec![0; 4], vec![0, 9, 0, 0], vec![0; 4]];
+        assert_eq!(Queue::of_ports(&by_pair).len(), 2);
+        assert!(Queue::warning(&Queue::of_ports(&by_pair)).is_some());
     }
 
     #[test]

@@ -33,6 +33,7 @@ impl Schema for Builtin {
             opens_sessions: false,
             carries_streams: false,
             ignores_latency: false,
+            leaves_pairs_out: false,
             ..Abilities::ALL
         }
     }

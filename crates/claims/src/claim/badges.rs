@@ -8,7 +8,7 @@ use crate::comparable;
 use crate::judge::core_share;
 use crate::known::Proven;
 use fwdlab_results::units;
-use fwdlab_results::{Benchmark, Checks, LimitedBy, Measured, Results, Trial, TruthKind};
+use fwdlab_results::{Benchmark, Checks, LimitedBy, Measured, Queue, Results, Trial, TruthKind};
 use fwdlab_stats::{percent_interval, signed_percent};
 
 /// The badges of a campaign, in the order in which a reader asks.
@@ -403,7 +403,7 @@ fn is_same(claims: &Claims, one: &Cell, other: &Cell) -> bool {
     let mut words = two.flat_map(|variant| variant.set.keys());
     let are_known = words.all(|word| a.contains_key(word) == b.contains_key(word));
     let is_unlike = |(word, value): (&String, &String)| b.get(word).is_some_and(|v| v != value);
-    are_known && !a.iter().any(is_unlike)
+    are_known && !a.iter().filter(|(word, _)| !Queue::is_count(word)).any(is_unlike)
 }
 
 /// Whether the logs of each variant name another kernel, image or

@@ -33,6 +33,19 @@ fn the_testers_own_cost_is_taken_off_every_interval() {
     assert!(measured.warnings.is_empty(), "{:?}", measured.warnings);
 }
 
+/// A frame in a hundred that a rule drops made all others dearer by a third.
+#[test]
+fn what_the_tester_waited_for_lost_frames_is_not_the_devices() {
+    let mut device = pass(10_000_000, 1_000);
+    device.waited_ns = vec![2_000_000; 5];
+    device.checks.lost = 10;
+    let counted = Counted { cable: pass(10_000_000, 2_000), device, ..Counted::default() };
+    let measured = measured(counted, &variant(&[]), GuestClock::Instructions);
+    let costs: Vec<f64> = measured.intervals.iter().filter_map(Interval::cost_ns).collect();
+    assert_eq!(costs, [11_000.0, 3_000.0, 3_000.0, 3_000.0, 3_000.0]);
+    assert!(measured.warnings[0].contains("waited for them 20.0 %"), "{:?}", measured.warnings);
+}
+
 #[test]
 fn a_cable_without_frames_is_a_doubt_about_the_trial() {
     let counted = Counted { device: pass(10_000_000, 1_000), ..Counted::default() };
