@@ -71,10 +71,9 @@ pub struct ProfileCounts {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pass {
     pub intervals: Vec<Reading>,
-    /// How long the tester found nothing to receive and nothing that it could send, in each interval; none where
-    /// no frame was lost.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waited_ns: Vec<u64>,
+    /// Whether the tester waits for frames before it sends on, so that lost ones cost time.
+    #[serde(default)]
+    pub waits: bool,
     pub sent: u64,
     pub received: u64,
     pub flows_seen: u64,

@@ -126,10 +126,9 @@ fn pass(outcome: &Outcome) -> Pass {
         sent: interval.sent,
         received: interval.received,
     };
-    let waited = outcome.intervals.iter().filter(|_| outcome.lost() > 0);
     Pass {
         intervals: outcome.intervals.iter().map(sample).collect(),
-        waited_ns: waited.map(|interval| interval.waiting_ns).collect(),
+        waits: true,
         sent: outcome.sent(),
         received: outcome.received(),
         flows_seen: outcome.flows_seen(),
