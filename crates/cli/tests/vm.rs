@@ -533,9 +533,10 @@ fn what_is_lost_one_way_is_told_of_that_way_by_copies_of_one_boot() {
                 assert_eq!(lost[0], 0, "{}", trial.id);
                 let dropped: u64 = own.drops.iter().flatten().map(|(_, count)| count).sum();
                 assert!(lost[1] > 0 && lost[1] == dropped, "{}: {lost:?} {dropped}", trial.id);
-                // The tester was left without frames by those that were lost, and sent no more that way.
+                // The tester was left without frames by those that were lost, and sent no more that way; now it
+                // waits for them.
                 let [ahead, back] = [own.ways[0].sent, own.ways[1].sent];
-                assert!(back * 2 > ahead, "{}: {ahead} ahead, {back} back", trial.id);
+                assert!(back * 10 > ahead, "{}: {ahead} ahead, {back} back", trial.id);
             }
             _ => assert_eq!(own.checks.map(|checks| checks.lost), Some(0), "{}", trial.id),
         }
