@@ -40,6 +40,10 @@ pub struct Args {
     /// Which bound the rule gives to the evidence of the last points, by other seeds again, nothing written
     #[arg(long)]
     choose: bool,
+
+    /// Only the line of series of a thousand commits, written where it stands
+    #[arg(long, conflicts_with_all = ["quick", "tune", "used", "choose"])]
+    commits: bool,
 }
 
 /// A way to find changes.
@@ -171,6 +175,17 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     if arguments.choose {
         return Ok(choose::choose());
     }
+    let path = root.join(DOCUMENT);
+    if arguments.commits {
+        let outcome = alerts::simulate(alerts::SERIES, alerts::COMMITS, 0);
+        let line = of_alerts(&outcome, alerts::SERIES, alerts::COMMITS);
+        println!("{line}");
+        let written = read(&path)?;
+        let (rows, _) = written.rows.rsplit_once("\n\n").context("no line below the table")?;
+        let (rows, _) = rows.rsplit_once("\n\n").context("no line below the table")?;
+        write(&path, &written, &format!("{rows}\n\n{line}"))?;
+        return Ok(outcome.alerts <= 1);
+    }
     let series = if arguments.quick { 100 } else { 500 };
     let first = if arguments.tune { 50_000 } else { 0 };
     let mut rows = Vec::new();
@@ -200,7 +215,7 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     let is_good = rows.iter().all(Row::is_good) && outcome.alerts <= 1;
     if !arguments.quick && !arguments.tune && !arguments.used {
         let alerts = of_alerts(&outcome, count, commits);
-        write(&root.join(DOCUMENT), &format!("{}\n{alerts}", table(&rows, series)))?;
+        write(&path, &read(&path)?, &format!("{}\n{alerts}", table(&rows, series)))?;
     }
     Ok(is_good)
 }
@@ -238,12 +253,23 @@ fn of_alerts(own: &alerts::Watched, series: u64, commits: usize) -> String {
     )
 }
 
-fn write(path: &Path, table: &str) -> Result<()> {
+/// The document: what is before what this program writes, that, and what is behind it.
+struct Document {
+    head: String,
+    rows: String,
+    tail: String,
+}
+
+fn read(path: &Path) -> Result<Document> {
     let old = std::fs::read_to_string(path).with_context(|| format!("cannot read {DOCUMENT}"))?;
     let (head, rest) =
         old.split_once(BEGIN).with_context(|| format!("{DOCUMENT} lacks {BEGIN}"))?;
-    let (_, tail) = rest.split_once(END).with_context(|| format!("{DOCUMENT} lacks {END}"))?;
-    std::fs::write(path, format!("{head}{BEGIN}{table}\n{END}{tail}"))?;
+    let (rows, tail) = rest.split_once(END).with_context(|| format!("{DOCUMENT} lacks {END}"))?;
+    Ok(Document { head: head.to_owned(), rows: rows.to_owned(), tail: tail.to_owned() })
+}
+
+fn write(path: &Path, Document { head, tail, .. }: &Document, rows: &str) -> Result<()> {
+    std::fs::write(path, format!("{head}{BEGIN}{rows}\n{END}{tail}"))?;
     println!("{DOCUMENT} is written");
     Ok(())
 }
