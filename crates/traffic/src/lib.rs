@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod alike;
 mod burst;
 mod checks;
 mod duplex;

@@ -4,8 +4,10 @@
 //! from a lookup, see [`crate::Grace`].
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::{
     Nexthop, NexthopGroup, NexthopGroupError, NexthopGroups, NexthopId, NumberSink, Numbered,

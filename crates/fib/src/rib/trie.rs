@@ -11,6 +11,7 @@ use crate::family::{Address, Family};
 use crate::nexthop::NexthopId;
 use crate::prefix::Prefix;
 use crate::simd::prefetch::prefetch;
+use crate::simd::region::huge_pages;
 
 #[cfg(test)]
 thread_local! {
@@ -60,6 +61,7 @@ impl<F: Family> Rib<F> {
         let mut rib = Self::new();
         // A full table needs 1.6 nodes a route; more than 2 are never needed.
         rib.nodes.reserve(dump.len() / 4 * 7);
+        huge_pages(&mut rib.nodes);
         // The nodes from the root to the last route: all that a later route can hang on.
         let mut path = vec![ROOT as u32];
         for &(prefix, nexthop) in dump.routes() {

@@ -91,6 +91,15 @@ fn layout(words: usize) -> Option<Layout> {
     Layout::from_size_align(bytes, LINE_BYTES).ok()
 }
 
+/// Asks for huge pages for what a vector has room for: a walk through a large one waits for the pages of
+/// its elements, too.
+pub(crate) fn huge_pages<T>(memory: &mut Vec<T>) {
+    let room = memory.spare_capacity_mut();
+    if size_of_val(room) >= 2 * HUGE_PAGE_BYTES {
+        sys::huge_pages(room);
+    }
+}
+
 /// Large mappings: only the pages that are written cost memory, and those are huge pages.
 #[cfg(all(target_os = "linux", not(miri)))]
 mod sys {
@@ -115,6 +124,14 @@ mod sys {
         Some((NonNull::new(start)?, (raw, len)))
     }
 
+    pub(super) fn huge_pages<T>(room: &mut [std::mem::MaybeUninit<T>]) {
+        let first = room.as_mut_ptr().cast::<u8>();
+        let skipped = first.align_offset(super::HUGE_PAGE_BYTES);
+        let bytes = size_of_val(room).saturating_sub(skipped) & !(super::HUGE_PAGE_BYTES - 1);
+        // SAFETY: whole pages that lie in `room`; the advice changes nothing in them, and may be refused.
+        unsafe { libc::madvise(first.wrapping_add(skipped).cast(), bytes, libc::MADV_HUGEPAGE) };
+    }
+
     /// # Safety
     /// `start` and `len` must come from [`map`]; nothing may use the memory any more.
     pub(super) unsafe fn unmap(start: *mut u8, len: usize) {
@@ -131,6 +148,8 @@ mod sys {
     pub(super) fn map(_bytes: usize) -> Option<(NonNull<u8>, (*mut u8, usize))> {
         None
     }
+
+    pub(super) fn huge_pages<T>(_room: &mut [std::mem::MaybeUninit<T>]) {}
 
     /// # Safety
     /// Never called: [`map`] maps nothing here.

@@ -1,10 +1,11 @@
 //! The control side of `bitruns6`: builds pages, records and trees from spans, replaces those that
 //! a change touches.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Relaxed, Release};
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::Shared;
 use super::layout::{

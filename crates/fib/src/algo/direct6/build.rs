@@ -1,10 +1,10 @@
 //! The control side of `direct6`: builds pages, nodes and lines from spans.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
+use super::by_nexthop::ByNexthop;
 use super::layout::GAP_WORDS;
 use super::line::{self, Below};
 use super::{KEY_BITS, LARGE_BYTES, PAGES, SHARED, SHIFT_BITS, SHIFT_MASK, Tables};
@@ -28,7 +28,7 @@ pub(super) struct Builder {
     /// As [`Tables::is_wide`].
     pub(super) is_wide: bool,
     /// By nexthop number, the word with the entries of its shared node and page.
-    pub(super) shared: HashMap<u32, u32>,
+    pub(super) shared: ByNexthop,
     /// Entries of all pages.
     pub(super) page_entries: usize,
 }
@@ -41,7 +41,7 @@ impl Builder {
         let whole = Records::zeroed(PAGES / 2)?;
         let (used_words, is_large) = (AtomicUsize::new(0), AtomicBool::new(false));
         let tables = Arc::new(Tables { whole, top, records, is_wide, is_large, used_words });
-        Some(Self { tables, slab, is_wide, shared: HashMap::new(), page_entries: 0 })
+        Some(Self { tables, slab, is_wide, shared: ByNexthop::default(), page_entries: 0 })
     }
 
     /// No routes yet.
@@ -199,7 +199,7 @@ impl Builder {
 
     /// The first of two entries: a shared line, and the node that leads to it.
     fn shared(&mut self, nexthop: u32) -> Result<u32, Full> {
-        if let Some(&first) = self.shared.get(&nexthop) {
+        if let Some(first) = self.shared.get(nexthop) {
             return Ok(first);
         }
         let words = line::words(&[(0, Below::Nexthop(nexthop))], self.is_wide);

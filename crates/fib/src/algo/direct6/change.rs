@@ -96,7 +96,7 @@ impl Module<Inet6> for Builder {
     }
 
     fn builder_bytes(&self) -> usize {
-        self.slab.builder_bytes() + self.shared.capacity() * 8
+        self.slab.builder_bytes() + self.shared.bytes()
     }
 }
 

@@ -8,9 +8,10 @@
 //! A bit is taken away before its entries change, and comes back after them: so nobody meets the old
 //! answer after the new one, whether it looks at the gaps or not.
 
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering::{Relaxed, Release};
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::build::{Builder, bits_of, first_of};
 use super::layout::{GAP_WORDS, GROUP_BITS, KEY_BITS, MORE, SHIFT_BITS, key};
@@ -66,7 +67,7 @@ impl Builder {
             }
         }
         let usual = counts.into_iter().max_by_key(|(node, count)| (*count, *node))?.0;
-        self.shared.iter().find(|(_, first)| **first == usual >> SHIFT_BITS).map(|found| *found.0)
+        self.shared.nexthop(usual >> SHIFT_BITS)
     }
 
     /// Takes the bits of some entries of a page away, which are about to change.

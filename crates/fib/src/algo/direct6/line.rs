@@ -102,26 +102,29 @@ pub(super) enum Below {
 
 /// Words of a line for at most [`runs`]; deep ones get their flag from [`deep_flags`].
 pub(super) fn words(runs: &[(u16, Below)], is_wide: bool) -> Vec<u64> {
-    let at = |i: usize| runs.get(i).or(runs.last()).map_or(Below::Nexthop(0), |run| run.1);
-    let nexthop = |i| match at(i) {
+    let last = runs.last().map_or(Below::Nexthop(0), |run| run.1);
+    let mut keys = [u16::MAX; KEYS];
+    let mut below = [last; KEYS];
+    for (i, run) in runs.iter().take(KEYS).enumerate() {
+        (keys[i], below[i]) = *run;
+    }
+    keys[0] = 0;
+    let nexthops = below.map(|below| match below {
         Below::Nexthop(nexthop) => nexthop,
         Below::Table(_) => 0,
-    };
-    let key = |i: usize| match i {
-        0 => 0,
-        _ => runs.get(i).map_or(u16::MAX, |run| run.0),
-    };
+    });
     let mut words = Words(Vec::with_capacity(DEEP_WORDS * 8));
-    (0..KEYS).for_each(|i| words.push(&key(i).to_ne_bytes()));
-    (0..self::runs(is_wide)).for_each(|i| words.nexthop(nexthop(i), is_wide));
+    words.push(keys.map(u16::to_ne_bytes).as_flattened());
+    match is_wide {
+        true => words.push(nexthops.map(u32::to_ne_bytes)[..WIDE_RUNS].as_flattened()),
+        false => words.push(nexthops.map(|nexthop| (nexthop as u16).to_ne_bytes()).as_flattened()),
+    }
     if is_deep(runs) {
-        for i in 0..KEYS {
-            let table = match at(i) {
-                Below::Nexthop(_) => 0,
-                Below::Table(table) => table,
-            };
-            words.push(&table.to_ne_bytes());
-        }
+        let tables = below.map(|below| match below {
+            Below::Nexthop(_) => 0,
+            Below::Table(table) => table,
+        });
+        words.push(tables.map(u32::to_ne_bytes).as_flattened());
     }
     words.done()
 }

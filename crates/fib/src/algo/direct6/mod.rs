@@ -38,6 +38,7 @@
 //! Entries are single atomic numbers; nodes and lines are never changed once readers can find them.
 
 mod build;
+mod by_nexthop;
 mod change;
 mod chunk;
 mod deep;
