@@ -13,7 +13,6 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod alike;
 mod burst;
 mod checks;
 mod duplex;

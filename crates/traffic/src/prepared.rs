@@ -112,11 +112,10 @@ impl Prepared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alike::{Alike, GROUP};
     use crate::flows::FlowSet;
     use crate::inspect::ends_of;
     use crate::layout::LINE;
-    use crate::template::differ;
+    use crate::template::{Alike, differ};
     use fwdlab_port::Pool;
 
     #[test]
@@ -168,25 +167,11 @@ mod tests {
             let sent = Alike::new(&prepared.lines[0], family, ends.source);
             let arriving = Alike::new(&prepared.arriving[0], family, ends.source);
             for step in 0..20 {
-                // Groups of which one ends at a flow, and one begins.
-                let groups = [step.saturating_sub(GROUP as u32 - 1), step].map(|base| {
-                    let at = (step - base) as usize;
-                    let sources = arriving.sources(family, base)[at];
-                    (base, at, sources, arriving.checksums(family, base, &[0; GROUP])[at])
-                });
                 for sequence in [0, 1, 0xfffe, 0xffff, 0x1_0000, 0xffff_0000, u32::MAX] {
                     let [one, other] = &mut frames;
                     template.write(one, family, &prepared.lines[step as usize], sequence);
                     template.write_alike(other, family, (&sent, step), sequence);
                     assert_eq!(one.head::<LINE>(), other.head::<LINE>(), "{source} {step}");
-                    for (base, at, ..) in groups {
-                        let sources = sent.sources(family, base)[at];
-                        let checksums = sent.checksums(family, base, &[sequence; GROUP])[at];
-                        other.fill(0);
-                        let own = (&sent, sources, checksums);
-                        template.write_group(other, family, own, sequence);
-                        assert_eq!(one.head::<LINE>(), other.head::<LINE>(), "{source} {step}");
-                    }
                 }
                 let own = &prepared.arriving[step as usize];
                 for at in 0..=LINE * 8 {
@@ -196,10 +181,6 @@ mod tests {
                     }
                     let judged = template.is_arriving_alike(&head, family, (&arriving, step));
                     assert_eq!(judged, !differ(&head, own, &template.mask), "{step}, bit {at}");
-                    for (_, _, sources, checksums) in groups {
-                        let own = (&arriving, sources, checksums);
-                        assert_eq!(template.is_arriving_group(&head, family, own), judged);
-                    }
                 }
             }
         }

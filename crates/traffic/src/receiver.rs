@@ -6,7 +6,6 @@ use std::sync::Arc;
 use fwdlab_port::{Frame, wide};
 use fwdlab_wire::ethernet;
 
-use crate::alike::{Alike, GROUP};
 use crate::checks::Checks;
 use crate::error::TrafficError;
 use crate::flows::Family;
@@ -18,7 +17,7 @@ use crate::prepared::Prepared;
 use crate::recorded::RecordedReceiver;
 use crate::sender::Sender;
 use crate::sequence::{Arrival, FlowFaults, FlowState};
-use crate::template::{Template, differ};
+use crate::template::{Alike, differ};
 
 /// How far ahead of the frame being checked memory is asked for the next ones: some 30 frames of
 /// 3 ns cover the 100 ns that a line takes from another core.
@@ -309,45 +308,6 @@ fn take_numbered(
     states.len()
 }
 
-/// The same of flows that differ in nothing but the source's address.
-#[inline(always)]
-fn take_alike(
-    template: &Template,
-    first: &Alike<'_>,
-    (frames, family): (&[Frame], Family),
-    (states, mask): (&mut [FlowState], u32),
-) -> usize {
-    let mut count = 0;
-    let (groups, rest) = states.as_chunks_mut::<GROUP>();
-    for group in groups {
-        let sources = first.sources(family, count as u32);
-        let checksums = first.checksums(family, count as u32, &[0; GROUP]);
-        let taken = take_numbered(
-            (&frames[count..], family),
-            (group, mask),
-            #[inline(always)]
-            |at, frame, head| {
-                let own = (first, sources[at], checksums[at]);
-                frame.len() == template.len && template.is_arriving_group(head, family, own)
-            },
-        );
-        count += taken;
-        if taken < GROUP {
-            return count;
-        }
-    }
-    let of_rest = take_numbered(
-        (&frames[count..], family),
-        (rest, mask),
-        #[inline(always)]
-        |at, frame, head| {
-            let own = (first, (count + at) as u32);
-            frame.len() == template.len && template.is_arriving_alike(head, family, own)
-        },
-    );
-    count + of_rest
-}
-
 impl ReceiveStream {
     /// Takes frames from the start of `range` as long as they are of this stream, right in every
     /// way and next in their flows; returns how many.
@@ -404,8 +364,16 @@ impl ReceiveStream {
                     let ends = walk.skip(alike);
                     let line = template.arriving(family, &template.line_of(family, ends));
                     let first = Alike::new(&line, family, ends.source);
-                    let (frames, states) = (&frames[count..], &mut states[count..count + alike]);
-                    let taken = take_alike(template, &first, (frames, family), (states, mask));
+                    let taken = take_numbered(
+                        (&frames[count..], family),
+                        (&mut states[count..count + alike], mask),
+                        #[inline(always)]
+                        |at, frame, head| {
+                            let of = (&first, at as u32);
+                            frame.len() == template.len
+                                && template.is_arriving_alike(head, family, of)
+                        },
+                    );
                     count += taken;
                     if taken < alike {
                         break;

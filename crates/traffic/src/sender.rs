@@ -6,7 +6,6 @@ use fwdlab_port::{Frame, wide};
 use fwdlab_wire::MacAddr;
 use fwdlab_wire::ethernet::FCS_LEN;
 
-use crate::alike::{Alike, GROUP};
 use crate::error::TrafficError;
 use crate::flows::Family;
 use crate::inspect::Expected;
@@ -14,7 +13,7 @@ use crate::order::Cycle;
 use crate::plan::{Stream, TrafficPlan};
 use crate::prepared::Prepared;
 use crate::recorded::RecordedSender;
-use crate::template::fill_pattern;
+use crate::template::{Alike, fill_pattern};
 
 /// Writes frames of the plan's streams, each complete with headers, sequence number and
 /// checksums, whatever the frame held before.
@@ -263,33 +262,15 @@ impl SendStream {
                     let line = template.line_of(family, ends);
                     let first = Alike::new(&line, family, ends.source);
                     let (now, later) = numbers.split_at_mut(alike);
-                    let (groups, rest) = now.as_chunks_mut::<GROUP>();
-                    let mut step = 0;
-                    for group in groups {
-                        let sources = first.sources(family, step);
-                        let checksums = first.checksums(family, step, group);
-                        write_numbered(
-                            (&mut *frames, headroom),
-                            group,
-                            #[inline(always)]
-                            |at, frame, number| {
-                                let own = (&first, sources[at], checksums[at]);
-                                template.write_group(frame, family, own, number);
-                            },
-                        );
-                        frames = &mut frames[GROUP..];
-                        step += GROUP as u32;
-                    }
                     write_numbered(
                         (&mut *frames, headroom),
-                        rest,
+                        now,
                         #[inline(always)]
                         |at, frame, number| {
-                            let own = (&first, step + at as u32);
-                            template.write_alike(frame, family, own, number);
+                            template.write_alike(frame, family, (&first, at as u32), number);
                         },
                     );
-                    (frames, numbers) = (&mut frames[rest.len()..], later);
+                    (frames, numbers) = (&mut frames[alike..], later);
                 }
             }
         }

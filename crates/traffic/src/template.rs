@@ -5,7 +5,6 @@ use std::ops::Range;
 use fwdlab_port::Frame;
 use fwdlab_wire::{MacAddr, checksum, ethernet, ipv4, ipv6, udp};
 
-use crate::alike::udp_checksum_at;
 use crate::flows::{Family, FlowSet};
 use crate::layout::*;
 use crate::numbering::Ends;
@@ -21,7 +20,7 @@ pub(crate) struct Template {
     /// addresses, ports and checksums.
     common: (Line, Line),
     /// The one bits of the mask that flows have in common that differ in nothing but the source's address.
-    pub(crate) alike: Line,
+    alike: Line,
     arrival: Arrival,
     /// Length without FCS.
     pub(crate) len: usize,
@@ -46,11 +45,32 @@ struct Arrival {
 #[repr(align(64))]
 pub(crate) struct Line(pub(crate) [u8; LINE]);
 
+/// The first of flows that differ in nothing but the source's address, which goes up by one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alike<'a> {
+    /// As it is sent, or must arrive.
+    line: &'a Line,
+    /// Lower half of the source's address.
+    source: u64,
+    /// What the checksums of the line are complements of: of the IPv4 header, and of UDP.
+    ip_sum: u32,
+    udp_sum: u64,
+}
+
+impl<'a> Alike<'a> {
+    #[inline(always)]
+    pub(crate) fn new(line: &'a Line, family: Family, source: u64) -> Self {
+        let sum = |at| !u16::from_be_bytes(field(&line.0, at));
+        let (ip_sum, udp_sum) = (sum(INET_CHECKSUM), sum(udp_checksum_at(family)));
+        Self { line: line.in_memory(), source, ip_sum: ip_sum.into(), udp_sum: udp_sum.into() }
+    }
+}
+
 impl Line {
     /// The same as one piece: the compiler would keep its fields apart, and put each line together from them
     /// in narrow stores, for which a wide load behind them waits.
     #[inline(always)]
-    pub(crate) fn in_memory(&self) -> &Self {
+    fn in_memory(&self) -> &Self {
         std::hint::black_box(self)
     }
 }
@@ -300,6 +320,61 @@ impl Template {
         put(head, udp_checksum_at(family), checksum.to_be_bytes());
     }
 
+    /// As [`Template::write`] with the line of a flow whose source's address is so much higher than that
+    /// of the first of them.
+    #[inline(always)]
+    pub(crate) fn write_alike(
+        &self,
+        frame: &mut Frame,
+        family: Family,
+        (first, step): (&Alike<'_>, u32),
+        sequence: u32,
+    ) {
+        frame.set_len(self.len);
+        let head = frame.head_mut::<LINE>();
+        *head = first.line.0;
+        put_source(head, family, first.source.wrapping_add(step.into()));
+        let sum = match family {
+            Family::Inet => {
+                let checksum = !fold_two(step, first.ip_sum);
+                put(head, INET_CHECKSUM, checksum.to_be_bytes());
+                put(head, INET_PAYLOAD, sequence.to_be_bytes());
+                u64::from(step) + u64::from(sequence)
+            }
+            Family::Inet6 => {
+                put_label(head, sequence);
+                step.into()
+            }
+        };
+        let checksum = udp_checksum(sum + first.udp_sum);
+        put(head, udp_checksum_at(family), checksum.to_be_bytes());
+    }
+
+    /// Whether a frame is as it must arrive of a flow whose source's address is so much higher than that
+    /// of the first of them.
+    #[inline(always)]
+    pub(crate) fn is_arriving_alike(
+        &self,
+        head: &[u8; LINE],
+        family: Family,
+        (first, step): (&Alike<'_>, u32),
+    ) -> bool {
+        let has_checksum = match family {
+            Family::Inet => {
+                let wanted = !fold_two(step, first.ip_sum);
+                field(head, INET_CHECKSUM) == wanted.to_be_bytes()
+            }
+            // As in `is_arriving`.
+            Family::Inet6 if self.has_stamp => true,
+            Family::Inet6 => {
+                let wanted = udp_checksum(u64::from(step) + first.udp_sum);
+                field(head, INET6_UDP_CHECKSUM) == wanted.to_be_bytes()
+            }
+        };
+        let is_source = source_of(head, family) == first.source.wrapping_add(step.into());
+        has_checksum & is_source && !differ(head, first.line, &self.alike)
+    }
+
     /// Adds a time stamp to a frame just written.
     #[inline]
     pub(crate) fn write_stamp(&self, frame: &mut Frame, family: Family, stamp: u64) {
@@ -342,9 +417,26 @@ fn alike_of(family: Family, mut mask: Line) -> Line {
     mask
 }
 
+/// The lower half of the source's address.
+#[inline(always)]
+fn source_of(head: &[u8; LINE], family: Family) -> u64 {
+    match family {
+        Family::Inet => u32::from_be_bytes(field(head, INET_ADDRESSES)).into(),
+        Family::Inet6 => u64::from_be_bytes(field(head, INET6_SOURCE + 8)),
+    }
+}
+
+#[inline(always)]
+fn put_source(head: &mut [u8; LINE], family: Family, source: u64) {
+    match family {
+        Family::Inet => put(head, INET_ADDRESSES, (source as u32).to_be_bytes()),
+        Family::Inet6 => put(head, INET6_SOURCE + 8, source.to_be_bytes()),
+    }
+}
+
 /// Writes version and flow label, which is the sequence number of IPv6.
 #[inline(always)]
-pub(crate) fn put_label(head: &mut [u8; LINE], sequence: u32) {
+fn put_label(head: &mut [u8; LINE], sequence: u32) {
     put(head, IP, (0x6000_0000 | sequence & INET6_SEQUENCE_MASK).to_be_bytes());
 }
 
@@ -354,6 +446,14 @@ pub(crate) fn stamp_at(family: Family) -> usize {
     match family {
         Family::Inet => INET_STAMP,
         Family::Inet6 => INET6_STAMP,
+    }
+}
+
+#[inline(always)]
+fn udp_checksum_at(family: Family) -> usize {
+    match family {
+        Family::Inet => INET_UDP_CHECKSUM,
+        Family::Inet6 => INET6_UDP_CHECKSUM,
     }
 }
 
@@ -390,7 +490,7 @@ pub(crate) fn differ(a: &[u8; LINE], b: &Line, mask: &Line) -> bool {
 
 /// RFC 768: a computed checksum of zero is sent as all ones, for zero means "none".
 #[inline(always)]
-pub(crate) fn udp_checksum(sum: u64) -> u16 {
+fn udp_checksum(sum: u64) -> u16 {
     match !fold(sum) {
         0 => 0xffff,
         checksum => checksum,
