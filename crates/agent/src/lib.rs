@@ -124,7 +124,9 @@ fn trial(voice: &Voice) -> Result<Counted> {
     };
     counted.profile = profile.map(Profile::finish).transpose()?;
     let change = network.device_counters()?.since(&before, task.both_ways)?;
-    change.write_into(&mut counted);
+    let returned =
+        fwdlab_results::Queue::returned(&counted.device.by_pair, counted.device.checks.astray);
+    change.returning(returned).write_into(&mut counted);
     Ok(counted)
 }
 

@@ -110,6 +110,17 @@ impl Change {
         self
     }
 
+    /// With so many frames of one way that left by the side of their senders: the device sent them, too.
+    pub(super) fn returning(mut self, returned: u64) -> Self {
+        if let [[_, sent]] = &mut self.ways[..] {
+            *sent += returned;
+            let elsewhere = self.drops.remove(ELSEWHERE).unwrap_or(0).saturating_sub(returned);
+            let some = (elsewhere > 0).then(|| (ELSEWHERE.to_owned(), elsewhere));
+            self.drops.extend(some);
+        }
+        self
+    }
+
     pub(super) fn write_into(self, counted: &mut Counted) {
         let [received, sent] = self.total();
         (counted.device_received, counted.device_sent) = (received, sent);
@@ -407,8 +418,12 @@ mod tests {
         assert_eq!((change.drops["InHdrErrors"], change.drops[ELSEWHERE]), (2, 3));
         let refusing = change.clone().refusing(2).drops;
         assert_eq!((refusing["no room to track the session"], refusing[ELSEWHERE]), (2, 1));
-        assert!(!change.refusing(3).drops.contains_key(ELSEWHERE));
+        assert!(!change.clone().refusing(3).drops.contains_key(ELSEWHERE));
+        let returning = change.clone().returning(2);
+        assert_eq!((&returning.ways[..], returning.drops[ELSEWHERE]), (&[[20, 17]][..], 1));
+        assert!(!change.returning(3).drops.contains_key(ELSEWHERE));
         let both = after.since(&before, true).expect("none went back");
+        assert_eq!(both.clone().returning(2), both, "counted where it left");
         assert_eq!((&both.ways[..], both.drops[ELSEWHERE]), (&[[20, 15], [10, 9]][..], 4));
     }
 

@@ -82,9 +82,12 @@ fn a_route_to_another_port_is_found_to_the_frame() {
     let Some(trial) = trial(&text("", "ports = 4", wrong)) else { return };
     let measured = &trial.measured;
     let checks = measured.checks.expect("checked");
-    assert_eq!(checks.lost, 0);
+    assert_eq!(trial.reason, None, "the counts of both sides add up");
+    assert_eq!((checks.lost, checks.astray), (0, checks.misrouted));
+    // Nobody received them where they were sent to.
+    assert_eq!(measured.sent, Some(measured.received + checks.misrouted));
     // Flows take turns: an eighth, but for what ends within a turn.
-    let eighth = measured.received / 8;
+    let eighth = measured.sent.expect("counted") / 8;
     assert!(checks.misrouted.abs_diff(eighth) <= 64, "{} of {eighth}", checks.misrouted);
 }
 
