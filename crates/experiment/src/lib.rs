@@ -28,6 +28,7 @@ mod load;
 mod measures;
 mod mesh;
 mod model;
+mod pairs;
 mod parts;
 pub mod problem;
 pub mod quantity;
@@ -40,6 +41,8 @@ mod syntax;
 
 #[cfg(test)]
 mod attach_tests;
+#[cfg(test)]
+mod mesh_tests;
 #[cfg(test)]
 mod remedy_tests;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use fwdlab_traffic::size::MAX;
 use fwdlab_traffic::{FrameSizes, Order, TrafficError};
 use toml::de::DeValue;
 
+use super::addresses::MOST_FLOWS;
 use super::fields::{Found, Section, integer_of, shown, wrong_kind};
 use super::problem::{Complaint, Complaints};
 use super::schema::{Schema, TrafficPlace};
@@ -17,9 +18,6 @@ use super::{
 };
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::{NotAPrefix, Prefix};
-
-/// Most flows of one traffic.
-const MOST_FLOWS: u64 = 1 << 24;
 
 /// Most synthetic routes of one family.
 pub const MOST_GENERATED: u64 = 4_000_000;

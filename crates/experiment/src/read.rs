@@ -16,8 +16,8 @@ use super::schema::{Anything, DeviceTables, Schema};
 use super::syntax;
 use super::{
     Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes,
-    Traffic, able, check, churn, convergence, inputs, measures, mesh, parts, quantity, reach,
-    sessions, streams,
+    Traffic, able, check, churn, convergence, inputs, measures, mesh, pairs, parts,
+    quantity, reach, sessions, streams,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -396,7 +396,7 @@ fn read_experiment(
     streams::measures(&placed, churn.is_some(), complaints);
     check::both_ways(&placed, churn.is_some(), complaints);
     mesh::check(&placed, churn.is_some(), complaints);
-    mesh::every_pair_sends(&placed, times.duration, named, complaints);
+    pairs::check(&placed, times.duration, named, complaints);
     let wanted = able::Wanted {
         measure: measure_key,
         latency: latency_key.filter(|_| latency == Some(true)),

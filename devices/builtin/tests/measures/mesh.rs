@@ -91,6 +91,39 @@ fn a_route_to_another_port_is_found_to_the_frame() {
     assert!(checks.misrouted.abs_diff(eighth) <= 64, "{} of {eighth}", checks.misrouted);
 }
 
+/// The misrouted of the ways were none, those of the whole an eighth.
+#[test]
+fn what_goes_astray_one_way_is_counted_on_that_way() {
+    let wrong = ", \"198.19.10.6/32 via 198.19.0.203\"";
+    let Some(trial) = trial(&text("", "ports = 4\ndirection = \"both\"", wrong)) else { return };
+    assert_eq!(trial.reason, None);
+    let measured = &trial.measured;
+    let misrouted: Vec<u64> = measured.ways.iter().map(|way| way.checks.misrouted).collect();
+    assert!(misrouted[0] > 0, "{misrouted:?}");
+    assert_eq!(misrouted[1], 0);
+    assert_eq!(measured.checks.expect("checked").misrouted, misrouted[0]);
+    for way in &measured.ways {
+        assert_eq!(way.sent, way.received + way.checks.misrouted + way.checks.lost);
+    }
+}
+
+/// What was told for flows in turn was told for flows that are drawn, too, and left pairs of ports without a frame.
+#[test]
+fn the_load_that_is_told_sends_frames_between_all_pairs_of_ports() {
+    for order in ["random", "zipf(2)", "elephants(1, 99%)"] {
+        let with = |pps: &str| {
+            text("", &format!("ports = 4\norder = \"{order}\"\nload = \"{pps}pps\""), "")
+        };
+        let few = Experiment::parse(Path::new("t.toml"), &with("20"), &[&Builtin]);
+        let said = few.expect_err("too few frames").to_string();
+        let (_, told) = said.split_once("write load = \"").expect("a load");
+        let (load, _) = told.split_once("pps\"").expect("a load");
+        let Some(trial) = trial(&with(load)) else { return };
+        let pairs = &trial.measured.proof["frames from port to port"];
+        assert_eq!(pairs.split(", ").count(), 4, "{order} at {load}/s: {pairs}");
+    }
+}
+
 #[test]
 fn a_load_is_that_of_each_port() {
     let Some(trial) = trial(&text("", "direction = \"mesh\"\nload = \"20kpps\"", "")) else {
