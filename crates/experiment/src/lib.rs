@@ -17,6 +17,7 @@ mod capture;
 mod check;
 mod churn;
 mod convergence;
+mod dealt;
 mod elsewhere;
 mod error;
 pub mod fields;
