@@ -26,22 +26,27 @@ impl Experiment {
 
     /// Adds a route to the addresses behind each port beyond the first two, which stand in the file.
     pub(super) fn route_to_ports(&mut self) {
-        let groups: Vec<(u16, Endpoint)> =
-            self.traffics.iter().flat_map(Traffic::groups).filter(|(port, _)| *port > 1).collect();
-        let mut own: Vec<Route> = Vec::new();
-        for (port, ends) in groups {
-            let gateway = gateway(port, ends.first());
-            for prefix in covering(&ends) {
-                own.retain(|route| route.prefix != prefix);
-                own.push(Route { prefix, gateway, port });
-            }
-        }
+        let own = routes_to_ports(self.traffics.iter());
         // Once over the others, which may be a million.
         let named: HashSet<Prefix> = own.iter().map(|route| route.prefix).collect();
         let fixed = &mut self.routes.fixed;
         fixed.retain(|route| !named.contains(&route.prefix));
         fixed.extend(own);
     }
+}
+
+/// A route to the addresses behind each port beyond the first two, by a next router of its own.
+pub(super) fn routes_to_ports<'a>(traffics: impl Iterator<Item = &'a Traffic>) -> Vec<Route> {
+    let groups = traffics.flat_map(Traffic::groups).filter(|(port, _)| *port > 1);
+    let mut own: Vec<Route> = Vec::new();
+    for (port, ends) in groups {
+        let gateway = gateway(port, ends.first());
+        for prefix in covering(&ends) {
+            own.retain(|route| route.prefix != prefix);
+            own.push(Route { prefix, gateway, port });
+        }
+    }
+    own
 }
 
 /// A next router behind a port that the file does not know: in a network of the port's own among those for
