@@ -18,7 +18,7 @@ use crate::ahead::at_once;
 use crate::device::{Boots, tried_by};
 use crate::settings::Booted;
 use crate::task::cable_duration;
-use crate::{doctor, freebsd, pktgen, settings};
+use crate::{doctor, freebsd, pktgen, sessions, settings};
 
 /// Seconds of a processor until a guest sends its first frame, and for a second of a guest whose instructions
 /// are counted: 5 and 8 to 10 were seen for Linux and FreeBSD on a core of an EPYC (Zen 5).
@@ -132,6 +132,7 @@ impl Schema for Vm {
         }
         pktgen::abilities(&table.machine, file.traffics, complaints);
         no_full_mesh(file.traffics, complaints);
+        sessions::check_before(file, table.machine.memory_mb, complaints);
     }
 }
 
