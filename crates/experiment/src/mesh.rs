@@ -133,7 +133,10 @@ pub(super) fn check(
         return;
     }
     for (traffic, place) in placed {
-        let (at, field) = place.key("ports").unwrap_or_else(|| place.key_or_ends("direction"));
+        let is_full = traffic.direction == Direction::Mesh;
+        let asked = place.key("ports").or_else(|| place.key("direction").filter(|_| is_full));
+        // A traffic that says nothing of ports has the usual two.
+        let (at, field) = asked.unwrap_or_else(|| place.key_or_ends("name"));
         let mut refuse = |what: String, wanted: String, remedy: &str| {
             complaints.add(at, field, Complaint::new(what, wanted, remedy.to_owned()));
         };
@@ -162,9 +165,12 @@ pub(super) fn check(
                 format!("traffic {name:?} has {most} ports beside {beside}"),
                 "more than two ports beside rates, searches, loss curves, recoveries and soaks"
                     .to_owned(),
-                "remove ports, or what stands beside it",
+                match place.key("ports") {
+                    Some(_) => "remove ports, or what stands beside it",
+                    None => "write another direction, or remove what stands beside it",
+                },
             );
-        } else if traffic.direction == Direction::Mesh && traffic.inet6.is_some() {
+        } else if is_full && traffic.inet6.is_some() {
             refuse(
                 format!("traffic {name:?} is a full mesh of both families"),
                 "one family in a full mesh".to_owned(),

@@ -163,8 +163,20 @@ fn read_traffic(
     let direction = section.value("direction");
     let ports = mesh::read(section, complaints);
     let kind = kind::read(section, complaints);
-    let others =
-        ["name", "capture", "source", "frame", "kind", "load", "order", "direction", "ports"];
+    let others = [
+        "name",
+        "capture",
+        "source",
+        "frame",
+        "kind",
+        "load",
+        "order",
+        "direction",
+        "ports",
+        "lifetime",
+        "concurrent",
+        "protocol",
+    ];
     let others = others.into_iter().filter_map(|key| section.place(key)).collect();
     let (sources, destinations) = (sources?, destinations?);
     let pairs = paired(&sources, &destinations);
@@ -209,10 +221,10 @@ fn read_traffic(
         streams: None,
     };
     if let Some(lived) = kind.sessions {
-        traffic.sessions = Some(sessions::settled(lived, &traffic, complaints)?);
+        traffic.sessions = Some(sessions::settled(lived, (&traffic, &place), complaints)?);
     }
     if let Some(found) = kind.streams {
-        traffic.streams = Some(streams::settled(found, &traffic, complaints)?);
+        traffic.streams = Some(streams::settled(found, (&traffic, &place), complaints)?);
     }
     if traffic.capture.is_none() {
         check_flows(&traffic, flows, &place, complaints);

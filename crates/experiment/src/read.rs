@@ -396,6 +396,7 @@ fn read_experiment(
     check::load_of_measure(&placed, complaints);
     sessions::measures(&placed, churn.is_some(), complaints);
     if !is_recorded {
+        sessions::as_written(&placed, complaints);
         dealt::check(&placed, complaints);
     }
     streams::measures(&placed, churn.is_some(), complaints);

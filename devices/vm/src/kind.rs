@@ -138,7 +138,11 @@ impl Schema for Vm {
 
 /// Refuses what a guest's tester cannot tell from itself.
 fn no_full_mesh(placed: &[(Traffic, TrafficPlace)], complaints: &mut Complaints<'_>) {
-    for (traffic, place) in placed.iter().filter(|(own, _)| own.direction == Direction::Mesh) {
+    let meshed = placed.iter().filter(|(own, _)| own.direction == Direction::Mesh);
+    // Those of a kind of their own have no mesh on any device: of that it is said.
+    for (traffic, place) in
+        meshed.filter(|(own, _)| own.sessions.is_none() && own.capture.is_none())
+    {
         let (at, field) = place.key_or_ends("direction");
         let complaint = Complaint::new(
             format!(
@@ -253,6 +257,11 @@ mod tests {
         assert!(said.starts_with("x.toml:14:13: traffic[1].direction: traffic \"t\" is"), "{said}");
         assert!(said.contains("write ports = 4 and direction = \"both\""), "{said}");
         assert!(read("ports = 4\ndirection = \"both\"").is_ok());
+        // "write ports = 4", and then "remove ports".
+        let said =
+            read("direction = \"mesh\"\nkind = \"sessions\"").expect_err("refused").to_string();
+        assert!(said.contains("beside a kind of its own"), "{said}");
+        assert!(!said.contains("ports = 4"), "{said}");
     }
 
     #[test]

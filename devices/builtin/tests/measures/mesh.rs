@@ -143,6 +143,8 @@ fn what_a_mesh_cannot_have_is_refused_where_it_stands() {
         ("", "ports = 10", "ports"),
         ("", "ports = 6\ndirection = \"mesh\"", "a full mesh of 6 ports"),
         ("measure = \"reset\"", "ports = 4", "taken between two ports"),
+        // There is no key ports that could be removed.
+        ("measure = \"reset\"", "direction = \"mesh\"", "write another direction, or remove"),
         ("measure = \"back-to-back\"", "direction = \"mesh\"", "go both ways beside measure"),
     ] {
         let problems = refused(keys, traffic);
@@ -155,5 +157,7 @@ fn what_a_mesh_cannot_have_is_refused_where_it_stands() {
                  destination = \"198.19.11.1:7\"\n[routes]";
     let two = text("", "ports = 4", "").replace("[routes]", other);
     let problems = Experiment::parse(Path::new("t.toml"), &two, &[&Builtin]).expect_err("refused");
-    assert!(problems.to_string().contains("has 2 ports, another one 4"), "{problems}");
+    // The line of its destinations was named, which says nothing of ports.
+    let named = "traffic[2].name: traffic \"two\" has 2 ports, another one 4";
+    assert!(problems.to_string().contains(named), "{problems}");
 }
