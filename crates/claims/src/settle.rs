@@ -166,7 +166,8 @@ fn unproven(word: &str, wanted: &str, found: &str) -> String {
         let short: String = line.chars().take(LONGEST).collect();
         if short.len() < line.len() { format!("{short} ...") } else { short }
     };
-    let [wanted, found] = [wanted, found].map(shown);
+    let quoted = |text: String| if text.is_empty() { "\"\"".to_owned() } else { text };
+    let [wanted, found] = [wanted, found].map(shown).map(quoted);
     format!("{word} was set to {wanted}, but the device answers {found}")
 }
 
@@ -272,10 +273,19 @@ fn imbalance_of_ways(measured: &Measured) -> Option<String> {
 /// Whether the device's answer shows that a setting took. Asked to choose for itself (`auto`), it
 /// answers with its choice.
 pub(crate) fn is_proof(wanted: &str, found: &str) -> bool {
-    let numbers = || Some(wanted.parse::<f64>().ok()? == found.parse::<f64>().ok()?);
+    let numbers = || Some(number(wanted)? == number(found)?);
     match wanted {
         "auto" => !found.is_empty(),
         _ => wanted.eq_ignore_ascii_case(found) || numbers().unwrap_or(false),
+    }
+}
+
+/// A number, also one that a kernel takes with 0x in front of it and answers without.
+fn number(text: &str) -> Option<f64> {
+    let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    match hexadecimal {
+        Some(digits) => u64::from_str_radix(digits, 16).ok().map(|number| number as f64),
+        None => text.parse().ok(),
     }
 }
 
@@ -338,6 +348,18 @@ mod tests {
         let wanted =
             "what the variant sets (net.ipv4.ip_forward = 0, nftables = table inet t {; drop; })";
         assert!(set.contains(wanted), "{set}");
+    }
+
+    #[test]
+    fn a_setting_is_proven_by_the_same_number_in_another_spelling() {
+        for (wanted, found) in [("0x400", "1024"), ("0X1f", "31"), ("1.0", "1"), ("on", "ON")] {
+            assert!(is_proof(wanted, found), "{wanted} {found}");
+        }
+        for (wanted, found) in [("0x400", "400"), ("0x", "0"), ("0xg", "0"), ("", "4096")] {
+            assert!(!is_proof(wanted, found), "{wanted} {found}");
+        }
+        let said = refuted("w", "", "4096").expect("refuted");
+        assert_eq!(said, "w was set to \"\", but the device answers 4096");
     }
 
     /// Intervals of 1 ms with so many frames; a share of slow time above 4 % leaves one out.

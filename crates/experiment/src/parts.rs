@@ -43,10 +43,11 @@ pub(super) fn read_variants<'a>(
 ) -> (Vec<Found<Variant>>, Vec<Section<'a>>) {
     let mut variants: Vec<Found<Variant>> = Vec::new();
     let mut sections = Vec::new();
+    let (mut spelt, is_recorded) = (BTreeMap::new(), top.takes_all());
     for mut section in top.tables("variant", complaints) {
         let taken = variants.iter().map(|v| v.value.name.as_str());
         let name = read_name(&mut section, taken, complaints);
-        let set = read_settings(&mut section, device, complaints);
+        let set = read_settings(&mut section, device, (&mut spelt, is_recorded), complaints);
         if let Some(Found { field, at, value: name }) = name {
             let own = toml::Table::new();
             variants.push(Found { field, at, value: Variant { name, set, own } });
@@ -84,9 +85,24 @@ fn read_name<'n>(
     Some(Found { field: found.field, at: found.at, value })
 }
 
+/// A sysctl by its dots: with a slash first, dots and slashes stand for each other (sysctl(8)).
+fn dots(word: &str) -> String {
+    let swapped = |c: char| match c {
+        '/' => '.',
+        '.' => '/',
+        other => other,
+    };
+    match word.find(['.', '/']) {
+        Some(at) if word[at..].starts_with('/') => word.chars().map(swapped).collect(),
+        _ => word.to_owned(),
+    }
+}
+
+/// `spelt` holds each setting that stood in a variant before as it was spelt there.
 fn read_settings(
     section: &mut Section<'_>,
     device: &dyn Schema,
+    (spelt, is_recorded): (&mut BTreeMap<String, String>, bool),
     complaints: &mut Complaints<'_>,
 ) -> BTreeMap<String, String> {
     let mut set = BTreeMap::new();
@@ -103,6 +119,15 @@ fn read_settings(
         }
         if complaints.keep(&key_at, &field, device.check_word(word)).is_none() {
             continue;
+        }
+        let before = spelt.entry(dots(word)).or_insert_with(|| word.to_owned());
+        if *before != word && !is_recorded {
+            let complaint = Complaint::new(
+                format!("{word} is {before} in another spelling, and counts as another setting"),
+                "one spelling of a setting in all variants",
+                format!("write \"{before}\""),
+            );
+            complaints.add(&key_at, &field, complaint);
         }
         let text = match value {
             DeValue::String(text) => text.to_string(),

@@ -114,8 +114,16 @@ impl Schema for Vm {
 
     /// Which values a sysctl takes only the kernel knows.
     fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint> {
-        if !freebsd::CHOICES.contains(&word) || !value.trim().is_empty() {
+        let takes_nothing = word == NFTABLES || freebsd::Rules::of(word).is_some();
+        if takes_nothing || !value.trim().is_empty() {
             return Ok(());
+        }
+        if !freebsd::CHOICES.contains(&word) {
+            return Err(Complaint::new(
+                "the value is empty, and no kernel is told anything",
+                "a value that the kernel takes",
+                "write a value, or remove the word to leave the setting as it is",
+            ));
         }
         Err(Complaint::new(
             "no lookup algorithm is named",
