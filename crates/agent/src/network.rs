@@ -427,6 +427,38 @@ mod tests {
         assert_eq!((&both.ways[..], both.drops[ELSEWHERE]), (&[[20, 15], [10, 9]][..], 4));
     }
 
+    /// None of 128 frames came back, and it was said that none ever would.
+    fn keeps_its_first_frames(task: &Task) {
+        let route = |destination: [u8; 4], gateway: [u8; 4], port| TaskRoute {
+            destination: IpAddr::from(destination),
+            length: 16,
+            gateway: IpAddr::from(gateway),
+            port,
+        };
+        let rules = "table ip f { chain c { type filter hook forward priority 0; \
+                     numgen inc mod 1000000 < 300 drop; }; }";
+        let task = Task {
+            sysctl: BTreeMap::new(),
+            rules: Some(rules.to_owned()),
+            routes: vec![route([198, 19, 0, 0], [198, 19, 0, 203], 1)],
+            duration_ns: 1_000_000,
+            interval_ns: 1_000_000,
+            clock: GuestClock::Wall,
+            ..task.clone()
+        };
+        let network = match Network::build(&task) {
+            Ok(network) => network,
+            Err(why) => {
+                eprintln!("SKIPPED keeps_its_first_frames: {why}");
+                return;
+            }
+        };
+        let [[sent, received]] = crate::a_few_frames(&[task], &network).expect("tried")[..] else {
+            panic!("one traffic")
+        };
+        assert!(received > 0 && sent > 300, "{received} of {sent}");
+    }
+
     /// What two kernels are compared with may be a word that one of them does not have: there it has no
     /// value, which is no reason to stop. One that the variant itself sets is.
     #[test]
@@ -470,6 +502,7 @@ mod tests {
         assert_eq!(proof["net.ipv4.conf.all.rp_filter"], "1");
         assert!(!proof.contains_key("net.ipv4.of_another_kernel"), "{proof:?}");
         drop(network);
+        keeps_its_first_frames(&task);
         task.sysctl.insert("net.ipv4.of_another_kernel".to_owned(), "1".to_owned());
         let why = Network::build(&task).err().expect("it cannot be set");
         assert!(why.contains("net.ipv4.of_another_kernel"), "{why}");
