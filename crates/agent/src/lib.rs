@@ -124,20 +124,33 @@ fn trial(voice: &Voice) -> Result<Counted> {
     };
     counted.profile = profile.map(Profile::finish).transpose()?;
     let change = network.device_counters()?.since(&before, task.both_ways)?;
-    change.write_into(&mut counted);
+    let returned =
+        fwdlab_results::Queue::returned(&counted.device.by_pair, counted.device.checks.astray);
+    change.returning(returned).write_into(&mut counted);
     Ok(counted)
 }
+
+/// Where nothing came of a few frames, more are sent, for so many times as long: a device may keep its first ones.
+const MORE: u64 = 25;
 
 /// Frames sent and received of each task; of both ways, those of the way on which fewer came.
 fn a_few_frames(tasks: &[Task], network: &Network) -> Result<Vec<[u64; 2]>> {
     let mut captures = Captures::default();
-    let mut of = |task: &Task| {
+    let mut once = |task: &Task| {
         let pass = match task.tester {
             GuestTester::Fwdlab => tester::device(task, network, &mut captures),
             GuestTester::Pktgen => pktgen::warm_up(task, network),
         }?;
         let fewest = pass.ways.iter().min_by_key(|way| way.received).unwrap_or(&pass);
-        Ok([fewest.sent, fewest.received])
+        Ok::<_, String>([fewest.sent, fewest.received])
+    };
+    let mut of = |task: &Task| match once(task)? {
+        [sent, 0] => {
+            let ns = MORE * task.duration_ns;
+            let [more, back] = once(&Task { duration_ns: ns, interval_ns: ns, ..task.clone() })?;
+            Ok([sent + more, back])
+        }
+        some => Ok(some),
     };
     tasks.iter().map(&mut of).collect()
 }

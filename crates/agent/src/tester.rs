@@ -132,7 +132,7 @@ fn pass(outcome: &Outcome) -> Pass {
         sent: outcome.sent(),
         received: outcome.received(),
         flows_seen: outcome.flows_seen(),
-        checks: checks_of(&outcome.checks, outcome.received(), outcome.lost()),
+        checks: checks_of(&outcome.checks, outcome.received(), outcome.dropped()),
         ways: outcome.ways.iter().map(pass).collect(),
         by_pair: outcome.by_pair.clone(),
         ..Pass::default()
@@ -142,11 +142,12 @@ fn pass(outcome: &Outcome) -> Pass {
 /// What the receiver found, in the words of a journal.
 pub(super) fn checks_of(found: &fwdlab_traffic::Checks, checked: u64, lost: u64) -> Checks {
     Checks {
-        checked,
+        checked: checked + found.misrouted,
         lost,
         duplicated: found.duplicated,
         reordered: found.reordered,
         misrouted: found.misrouted + found.unknown_flow,
+        astray: found.misrouted,
         bad_ttl: found.wrong_ttl,
         bad_checksum: found.bad_checksum + found.wrong_header,
         bad_mac: found.wrong_mac,

@@ -159,7 +159,7 @@ fn report(began_ns: u64, outcome: &Outcome) -> Report {
         received: interval.received,
     };
     let received = outcome.received();
-    let checks: Checks = checks_of(&outcome.checks, received, outcome.lost());
+    let checks: Checks = checks_of(&outcome.checks, received, outcome.dropped());
     Report {
         began_ns,
         intervals: outcome.intervals.iter().map(counted).collect(),

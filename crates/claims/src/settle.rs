@@ -100,9 +100,14 @@ fn fault(
             None => "what the device dropped is not known".to_owned(),
         };
         let set = suspects(set);
-        return Some(format!(
-            "no frame came back of {sent} sent: check the routes{set}; {dropped}"
-        ));
+        let came = match measured.checks.map_or(0, |checks| checks.astray) {
+            0 => format!("no frame came back of {sent} sent"),
+            astray => format!(
+                "of {sent} frames sent {astray} came back, each by another port than that behind which its destination \
+                 lies"
+            ),
+        };
+        return Some(format!("{came}: check the routes{set}; {dropped}"));
     }
     let counts = || {
         let why = imbalance(measured).or_else(|| imbalance_of_ways(measured))?;
@@ -161,7 +166,8 @@ fn unproven(word: &str, wanted: &str, found: &str) -> String {
         let short: String = line.chars().take(LONGEST).collect();
         if short.len() < line.len() { format!("{short} ...") } else { short }
     };
-    let [wanted, found] = [wanted, found].map(shown);
+    let quoted = |text: String| if text.is_empty() { "\"\"".to_owned() } else { text };
+    let [wanted, found] = [wanted, found].map(shown).map(quoted);
     format!("{word} was set to {wanted}, but the device answers {found}")
 }
 
@@ -213,11 +219,12 @@ fn helps(measured: &Measured) -> String {
 /// Two counts of the same frames that do not agree as exactly as the ledger demands.
 fn imbalance(measured: &Measured) -> Option<String> {
     let Measured { sent, device_received, device_sent, ledger, .. } = *measured;
+    let came = measured.received + measured.checks.map_or(0, |checks| checks.astray);
     let left = device_sent.zip(measured.dropped()).map(|(sent, dropped)| sent + dropped);
     let sides = [
         ("the device received", device_received, "the tester sent", sent),
         ("the device sent or dropped", left, "it received", device_received),
-        ("the tester received", Some(measured.received), "the device sent", device_sent),
+        ("the tester received", Some(came), "the device sent", device_sent),
     ];
     let unequal = sides.into_iter().find_map(|(a, one, b, other)| {
         let (one, other) = (one?, other?);
@@ -242,6 +249,7 @@ fn imbalance_of_ways(measured: &Measured) -> Option<String> {
     let sums = [
         ("sent", sum(|way| way.sent), measured.sent),
         ("received", sum(|way| way.received), Some(measured.received)),
+        ("misrouted", sum(|way| way.checks.misrouted), measured.checks.map(|own| own.misrouted)),
     ];
     let unlike = sums.into_iter().find(|(_, ways, whole)| whole.is_some_and(|all| all != *ways));
     if let Some((what, ways, Some(whole))) = unlike {
@@ -249,9 +257,10 @@ fn imbalance_of_ways(measured: &Measured) -> Option<String> {
         return Some(format!(": {both}, but {whole} in all"));
     }
     ways.iter().zip(Way::NAMES).find_map(|(way, name)| {
+        let came = way.received + way.checks.astray;
         let sides = [
             ("the device received", way.device_received, "the tester sent", Some(way.sent)),
-            ("the tester received", Some(way.received), "the device sent", way.device_sent),
+            ("the tester received", Some(came), "the device sent", way.device_sent),
         ];
         sides.into_iter().find_map(|(a, one, b, other)| {
             let (one, other) = (one?, other?);
@@ -264,10 +273,19 @@ fn imbalance_of_ways(measured: &Measured) -> Option<String> {
 /// Whether the device's answer shows that a setting took. Asked to choose for itself (`auto`), it
 /// answers with its choice.
 pub(crate) fn is_proof(wanted: &str, found: &str) -> bool {
-    let numbers = || Some(wanted.parse::<f64>().ok()? == found.parse::<f64>().ok()?);
+    let numbers = || Some(number(wanted)? == number(found)?);
     match wanted {
         "auto" => !found.is_empty(),
         _ => wanted.eq_ignore_ascii_case(found) || numbers().unwrap_or(false),
+    }
+}
+
+/// A number, also one that a kernel takes with 0x in front of it and answers without.
+fn number(text: &str) -> Option<f64> {
+    let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    match hexadecimal {
+        Some(digits) => u64::from_str_radix(digits, 16).ok().map(|number| number as f64),
+        None => text.parse().ok(),
     }
 }
 
@@ -310,6 +328,8 @@ fn came_whole(measured: &Measured) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use fwdlab_results::Checks;
+
     use super::*;
 
     /// "check the routes" was all that was said of `net.ipv4.ip_forward = 0`.
@@ -320,10 +340,26 @@ mod tests {
         assert!(none.contains("5 sent: check the routes; what the device dropped"), "{none}");
         let rules = "table inet t {\n drop\n}".to_owned();
         let set = [("net.ipv4.ip_forward".to_owned(), "0".to_owned()), ("nftables".into(), rules)];
+        let astray = Some(Checks { astray: 4, misrouted: 4, ..Checks::default() });
+        let all = Measured { checks: astray, ..measured.clone() };
+        let said = fault(&all, None, &BTreeMap::new()).expect("a fault");
+        assert!(said.starts_with("of 5 frames sent 4 came back, each by another port"), "{said}");
         let set = fault(&measured, None, &BTreeMap::from(set)).expect("a fault");
         let wanted =
             "what the variant sets (net.ipv4.ip_forward = 0, nftables = table inet t {; drop; })";
         assert!(set.contains(wanted), "{set}");
+    }
+
+    #[test]
+    fn a_setting_is_proven_by_the_same_number_in_another_spelling() {
+        for (wanted, found) in [("0x400", "1024"), ("0X1f", "31"), ("1.0", "1"), ("on", "ON")] {
+            assert!(is_proof(wanted, found), "{wanted} {found}");
+        }
+        for (wanted, found) in [("0x400", "400"), ("0x", "0"), ("0xg", "0"), ("", "4096")] {
+            assert!(!is_proof(wanted, found), "{wanted} {found}");
+        }
+        let said = refuted("w", "", "4096").expect("refuted");
+        assert_eq!(said, "w was set to \"\", but the device answers 4096");
     }
 
     /// Intervals of 1 ms with so many frames; a share of slow time above 4 % leaves one out.
@@ -430,6 +466,15 @@ mod tests {
         let astray = both(way(100, 99, [100, 99]), way(70, 70, [70, 71]));
         let why = imbalance_of_ways(&astray).expect("a frame that went astray");
         assert!(why.contains("to the sources") && why.contains("71"), "{why}");
+        // What came by another port on the right side, or the wrong one, was sent by the device.
+        let checks = Checks { astray: 9, misrouted: 9, ..Checks::default() };
+        let mut strayed = both(Way { checks, ..way(100, 91, [100, 100]) }, way(70, 70, [70, 70]));
+        strayed.checks = Some(checks);
+        (strayed.device_received, strayed.device_sent) = (Some(170), Some(170));
+        assert_eq!((imbalance(&strayed), imbalance_of_ways(&strayed)), (None, None));
+        strayed.checks = Some(Checks { misrouted: 18, ..checks });
+        let why = imbalance_of_ways(&strayed).expect("counted twice");
+        assert!(why.contains("9 frames were misrouted both ways together, but 18 in all"), "{why}");
         let within = Measured { ledger: fwdlab_results::Ledger::Within(1), ..astray };
         assert_eq!(imbalance_of_ways(&within), None);
     }

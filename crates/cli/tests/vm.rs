@@ -589,7 +589,8 @@ fn a_mesh_of_ports_in_a_guest_is_counted_to_the_frame_and_what_goes_astray_is_fo
         let (pairs, checks) = (pairs(trial), own.checks.expect("checked"));
         println!("{}: {pairs:?} {checks:?} {:?}", trial.id, trial.cost_ns());
         let all: u64 = pairs.iter().map(|(_, frames)| frames).sum();
-        assert_eq!(all, own.received, "{}", trial.id);
+        assert_eq!(all, own.received + checks.misrouted, "{}", trial.id);
+        assert_eq!(own.sent, Some(all + checks.lost), "{}", trial.id);
         let by_port: u64 = own.queues.iter().map(|queue| queue.frames).sum();
         assert_eq!((by_port, own.queues.len()), (all, 4), "{}", trial.id);
         assert_eq!(pairs.len(), 8, "{}: {pairs:?}", trial.id);
@@ -599,6 +600,7 @@ fn a_mesh_of_ports_in_a_guest_is_counted_to_the_frame_and_what_goes_astray_is_fo
         // The route of one of four addresses behind port 3 leads to port 1; flows take turns.
         let astray = own.ways[0].sent / 8;
         assert!(checks.misrouted.abs_diff(astray) <= 64, "{}: {astray}", trial.id);
+        assert_eq!(own.ways[0].checks.misrouted, checks.misrouted, "{}", trial.id);
         let is_b = trial.variant == "b";
         assert_eq!(checks.lost > 0, is_b, "{}", trial.id);
         let budget = own.proof.get("net.core.netdev_budget").map(String::as_str);

@@ -110,7 +110,14 @@ impl Wanted<'_> {
         let remedy = "remove the measure: forwarding rates are measured";
         if measure.is_benchmark() {
             let what = format!("measure {measure}");
-            let is_met = Box::new(move |can: &Abilities| can.benchmarks.contains(&measure));
+            let is_met = Box::new(move |can: &Abilities| {
+                let has_kind = match measure {
+                    _ if measure.is_of_streams() => can.carries_streams,
+                    _ if measure.is_of_sessions() => can.opens_sessions,
+                    _ => true,
+                };
+                has_kind && can.benchmarks.contains(&measure)
+            });
             return Some(Demand { what, is_met, measure: Some(measure), remedy, key });
         }
         measure.loss_ratio().map(|_| Demand {
@@ -244,12 +251,21 @@ pub(super) fn abilities(
         let complaint = Complaint::new(
             format!("the device {:?} cannot {what}", device.name()),
             match other {
-                Some(other) => format!("device = {:?} for it", other.name()),
+                Some(other) => format!("device = {:?} for it{}", other.name(), kind_of(*measure)),
                 None => "what one device can do".to_owned(),
             },
             format!("change the device, or {remedy}"),
         );
         complaints.add(at, field, complaint);
+    }
+}
+
+/// The kind of traffic of which a measure is taken, in words behind the device for it.
+const fn kind_of(measure: Option<Measure>) -> &'static str {
+    match measure {
+        Some(own) if own.is_of_streams() => ", and kind = \"tcp\" in the traffic",
+        Some(own) if own.is_of_sessions() => ", and kind = \"sessions\" in the traffic",
+        _ => "",
     }
 }
 
@@ -333,6 +349,52 @@ mod tests {
         );
         assert_eq!(said("blocks_per_process = 0", INET), "nothing", "one process is what it has");
         assert_eq!(said("profile = false\nlatency = false", INET), "nothing");
+    }
+
+    /// A device without streams.
+    struct Rings;
+
+    impl Schema for Rings {
+        fn name(&self) -> &'static str {
+            "rings"
+        }
+
+        fn abilities(&self) -> Abilities {
+            Abilities { carries_streams: false, opens_sessions: false, ..Abilities::ALL }
+        }
+
+        fn check_word(&self, _: &str) -> Result<(), Complaint> {
+            Ok(())
+        }
+
+        fn check_value(&self, _: &str, _: &str) -> Result<(), Complaint> {
+            Ok(())
+        }
+    }
+
+    /// Of goodput on a device that has none another one was named that has none either.
+    #[test]
+    fn a_measure_of_streams_is_sent_to_a_device_that_carries_them() {
+        for (measure, kind) in [("goodput", "tcp"), ("byte-cost", "tcp"), ("lookup", "sessions")] {
+            for (device, traffic) in
+                [("plain", INET.to_owned()), ("rings", format!("{INET}kind = \"{kind}\""))]
+            {
+                let text = format!(
+                    "title = \"t\"\ndevice = \"{device}\"\nbaseline = \"a\"\nmeasure = \"{measure}\"\n\
+                     [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n[[traffic]]\nname = \"t\"\n\
+                     {traffic}\n[routes]\nstatic = [\"0.0.0.0/0 via 198.19.0.203\", \
+                     \"198.18.0.0/16 via 198.18.0.203\"]\n"
+                );
+                let devices: [&dyn Schema; 3] = [&Rings, &Plain, &Anything];
+                let said = Experiment::parse(Path::new("x.toml"), &text, &devices);
+                let said = said.expect_err("refused").to_string();
+                let wanted = format!(
+                    "x.toml:4:11: measure: the device \"{device}\" cannot measure {measure}; wanted device = \
+                     \"anything\" for it, and kind = \"{kind}\" in the traffic"
+                );
+                assert!(said.starts_with(&wanted), "{said}");
+            }
+        }
     }
 
     #[test]

@@ -17,6 +17,9 @@ pub struct Endpoint {
     last_port: u16,
 }
 
+/// Most flows of one traffic.
+pub(super) const MOST_FLOWS: u64 = 1 << 24;
+
 const WANTED: &str = "first-last:port, IPv6 addresses in brackets";
 const EXAMPLE_4: &str = "write for instance \"198.18.10.1-198.18.10.20:2000\"";
 const EXAMPLE_6: &str = "write for instance \"[2001:2::1]-[2001:2::14]:2000\"";

@@ -17,6 +17,7 @@ mod capture;
 mod check;
 mod churn;
 mod convergence;
+mod dealt;
 mod elsewhere;
 mod error;
 pub mod fields;
@@ -28,6 +29,7 @@ mod load;
 mod measures;
 mod mesh;
 mod model;
+mod pairs;
 mod parts;
 pub mod problem;
 pub mod quantity;
@@ -40,6 +42,8 @@ mod syntax;
 
 #[cfg(test)]
 mod attach_tests;
+#[cfg(test)]
+mod mesh_tests;
 #[cfg(test)]
 mod remedy_tests;
 #[cfg(test)]

@@ -3,17 +3,15 @@
 
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::time::Duration;
 
 use fwdlab_results::Measure;
 use fwdlab_routes::Prefix;
-use fwdlab_traffic::Order;
 
 use super::addresses::Endpoint;
 use super::fields::{Found, Section};
 use super::model::{Direction, Experiment, Route, Traffic};
 use super::problem::{Complaint, Complaints};
-use super::schema::{MOST_PORTS, Schema, TrafficPlace};
+use super::schema::{MOST_PORTS, TrafficPlace};
 
 /// Ports of a device where a traffic asks for no others.
 pub(super) const USUAL: u16 = 2;
@@ -28,22 +26,27 @@ impl Experiment {
 
     /// Adds a route to the addresses behind each port beyond the first two, which stand in the file.
     pub(super) fn route_to_ports(&mut self) {
-        let groups: Vec<(u16, Endpoint)> =
-            self.traffics.iter().flat_map(Traffic::groups).filter(|(port, _)| *port > 1).collect();
-        let mut own: Vec<Route> = Vec::new();
-        for (port, ends) in groups {
-            let gateway = gateway(port, ends.first());
-            for prefix in covering(&ends) {
-                own.retain(|route| route.prefix != prefix);
-                own.push(Route { prefix, gateway, port });
-            }
-        }
+        let own = routes_to_ports(self.traffics.iter());
         // Once over the others, which may be a million.
         let named: HashSet<Prefix> = own.iter().map(|route| route.prefix).collect();
         let fixed = &mut self.routes.fixed;
         fixed.retain(|route| !named.contains(&route.prefix));
         fixed.extend(own);
     }
+}
+
+/// A route to the addresses behind each port beyond the first two, by a next router of its own.
+pub(super) fn routes_to_ports<'a>(traffics: impl Iterator<Item = &'a Traffic>) -> Vec<Route> {
+    let groups = traffics.flat_map(Traffic::groups).filter(|(port, _)| *port > 1);
+    let mut own: Vec<Route> = Vec::new();
+    for (port, ends) in groups {
+        let gateway = gateway(port, ends.first());
+        for prefix in covering(&ends) {
+            own.retain(|route| route.prefix != prefix);
+            own.push(Route { prefix, gateway, port });
+        }
+    }
+    own
 }
 
 /// A next router behind a port that the file does not know: in a network of the port's own among those for
@@ -130,7 +133,10 @@ pub(super) fn check(
         return;
     }
     for (traffic, place) in placed {
-        let (at, field) = place.key("ports").unwrap_or_else(|| place.key_or_ends("direction"));
+        let is_full = traffic.direction == Direction::Mesh;
+        let asked = place.key("ports").or_else(|| place.key("direction").filter(|_| is_full));
+        // A traffic that says nothing of ports has the usual two.
+        let (at, field) = asked.unwrap_or_else(|| place.key_or_ends("name"));
         let mut refuse = |what: String, wanted: String, remedy: &str| {
             complaints.add(at, field, Complaint::new(what, wanted, remedy.to_owned()));
         };
@@ -159,9 +165,12 @@ pub(super) fn check(
                 format!("traffic {name:?} has {most} ports beside {beside}"),
                 "more than two ports beside rates, searches, loss curves, recoveries and soaks"
                     .to_owned(),
-                "remove ports, or what stands beside it",
+                match place.key("ports") {
+                    Some(_) => "remove ports, or what stands beside it",
+                    None => "write another direction, or remove what stands beside it",
+                },
             );
-        } else if traffic.direction == Direction::Mesh && traffic.inet6.is_some() {
+        } else if is_full && traffic.inet6.is_some() {
             refuse(
                 format!("traffic {name:?} is a full mesh of both families"),
                 "one family in a full mesh".to_owned(),
@@ -177,127 +186,9 @@ pub(super) fn check(
     }
 }
 
-/// Frames of each pair of ports at least where flows are drawn: then hardly a pair has none.
-const DRAWN: u64 = 16;
-
-/// A mesh some of whose pairs of ports have no frame in a trial is another than was asked for.
-pub(super) fn every_pair_sends(
-    placed: &[(Traffic, TrafficPlace)],
-    duration: Option<Duration>,
-    device: Option<&dyn Schema>,
-    complaints: &mut Complaints<'_>,
-) {
-    let is_told = device.is_some_and(|device| !device.abilities().leaves_pairs_out);
-    let Some(duration) = duration.filter(|_| is_told) else { return };
-    for (traffic, place) in placed.iter().filter(|(traffic, _)| traffic.ports > USUAL) {
-        let ways = if traffic.direction == Direction::Both { 2.0 } else { 1.0 };
-        let Some(pps) = traffic.offered_pps().map(|pps| pps / ways) else { continue };
-        let sent = (pps * duration.as_secs_f64()).floor();
-        let fewest = fewest(traffic);
-        if sent >= fewest as f64 {
-            continue;
-        }
-        // The load of a full mesh is that of each port.
-        let each = if traffic.direction == Direction::Mesh { traffic.ports } else { 1 };
-        let load = (fewest as f64 / duration.as_secs_f64() / f64::from(each)).ceil();
-        let (at, field) = place.key_or_ends("load");
-        let complaint = Complaint::new(
-            format!(
-                "traffic {:?} sends {sent} frames in a trial of {duration:?}, so few that some pair of its {} ports has \
-                 none",
-                traffic.name, traffic.ports
-            ),
-            format!("{fewest} frames or more in a trial"),
-            format!("write load = \"{load}pps\" or more, a longer duration, or fewer ports"),
-        );
-        complaints.add(at, field, complaint);
-    }
-}
-
-/// The fewest frames of a way, in a full mesh of all ports, until each pair of ports has one.
-fn fewest(traffic: &Traffic) -> u64 {
-    if traffic.direction == Direction::Mesh {
-        // They take turns.
-        return traffic.meshed().len() as u64;
-    }
-    let half = traffic.ports / 2;
-    let pairs = u64::from(half) * u64::from(half);
-    let before = |end: &Endpoint| {
-        end.part(half - 1, half).map_or(0, |last| end.count().saturating_sub(last.count()))
-    };
-    let of_way = |from: &Endpoint, to: &Endpoint| match traffic.order {
-        // The source fastest: the last pair begins with the first of the last run on either side.
-        Order::Sequential => {
-            before(to).saturating_mul(from.count()).saturating_add(before(from) + 1)
-        }
-        _ => from.count().saturating_mul(to.count()).min(DRAWN * pairs),
-    };
-    let families = traffic.ends().count() as u64;
-    let of = |(source, destination): (Endpoint, Endpoint)| {
-        let back = traffic.direction.is_both().then(|| of_way(&destination, &source));
-        of_way(&source, &destination).max(back.unwrap_or(0)).saturating_mul(families)
-    };
-    traffic.ends().map(of).max().unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
-    use crate::{Abilities, Problems};
-
-    /// A device with many ports.
-    struct Many;
-
-    impl Schema for Many {
-        fn name(&self) -> &'static str {
-            "many"
-        }
-
-        fn abilities(&self) -> Abilities {
-            Abilities { leaves_pairs_out: false, ..Abilities::ALL }
-        }
-
-        fn check_word(&self, _: &str) -> Result<(), Complaint> {
-            Ok(())
-        }
-
-        fn check_value(&self, _: &str, _: &str) -> Result<(), Complaint> {
-            Ok(())
-        }
-    }
-
-    /// A mesh of 8 sources and 8 destinations, in trials of 100 ms.
-    fn mesh(traffic: &str) -> Result<Experiment, Problems> {
-        let text = format!(
-            "title = \"t\"\ndevice = \"many\"\nbaseline = \"a\"\nduration = \"100ms\"\n\
-             [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
-             [[traffic]]\nname = \"t\"\nsource = \"198.18.10.0-198.18.10.7:7\"\n\
-             destination = \"198.19.10.0-198.19.10.7:7\"\n{traffic}\n\
-             [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\", \"198.18.0.0/16 via 198.18.0.203\"]\n"
-        );
-        Experiment::parse(Path::new("x.toml"), &text, &[&Many])
-    }
-
-    #[test]
-    fn a_mesh_with_too_few_frames_for_all_its_pairs_is_refused_with_the_load_that_helps() {
-        for (traffic, line, few, fewest, load) in [
-            // Of sequential flows the 37th is the first from behind port 2 to what lies behind port 3.
-            ("ports = 4\n", 14, 360, 37, 370),
-            ("ports = 4\ndirection = \"both\"\n", 15, 360, 37, 370),
-            ("ports = 8\norder = \"random\"\n", 15, 630, 64, 640),
-            ("direction = \"mesh\"\n", 14, 20, 12, 30),
-        ] {
-            let said = mesh(&format!("{traffic}load = \"{few}pps\"")).unwrap_err().to_string();
-            let place = format!("x.toml:{line}:8: traffic[1].load: traffic \"t\" sends ");
-            assert!(said.starts_with(&place), "{said}");
-            assert!(said.contains(&format!("wanted {fewest} frames or more")), "{said}");
-            assert!(said.contains(&format!("write load = \"{load}pps\" or more")), "{said}");
-            assert!(mesh(&format!("{traffic}load = \"{load}pps\"")).is_ok(), "{traffic}");
-            assert!(mesh(traffic).is_ok(), "at load max nobody knows");
-        }
-    }
 
     fn ends(text: &str) -> Endpoint {
         Endpoint::parse(text).expect("ends")

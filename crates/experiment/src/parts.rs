@@ -8,6 +8,7 @@ use fwdlab_traffic::size::MAX;
 use fwdlab_traffic::{FrameSizes, Order, TrafficError};
 use toml::de::DeValue;
 
+use super::addresses::MOST_FLOWS;
 use super::fields::{Found, Section, integer_of, shown, wrong_kind};
 use super::problem::{Complaint, Complaints};
 use super::schema::{Schema, TrafficPlace};
@@ -17,9 +18,6 @@ use super::{
 };
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::{NotAPrefix, Prefix};
-
-/// Most flows of one traffic.
-const MOST_FLOWS: u64 = 1 << 24;
 
 /// Most synthetic routes of one family.
 pub const MOST_GENERATED: u64 = 4_000_000;
@@ -45,10 +43,11 @@ pub(super) fn read_variants<'a>(
 ) -> (Vec<Found<Variant>>, Vec<Section<'a>>) {
     let mut variants: Vec<Found<Variant>> = Vec::new();
     let mut sections = Vec::new();
+    let (mut spelt, is_recorded) = (BTreeMap::new(), top.takes_all());
     for mut section in top.tables("variant", complaints) {
         let taken = variants.iter().map(|v| v.value.name.as_str());
         let name = read_name(&mut section, taken, complaints);
-        let set = read_settings(&mut section, device, complaints);
+        let set = read_settings(&mut section, device, (&mut spelt, is_recorded), complaints);
         if let Some(Found { field, at, value: name }) = name {
             let own = toml::Table::new();
             variants.push(Found { field, at, value: Variant { name, set, own } });
@@ -86,9 +85,24 @@ fn read_name<'n>(
     Some(Found { field: found.field, at: found.at, value })
 }
 
+/// A sysctl by its dots: with a slash first, dots and slashes stand for each other (sysctl(8)).
+fn dots(word: &str) -> String {
+    let swapped = |c: char| match c {
+        '/' => '.',
+        '.' => '/',
+        other => other,
+    };
+    match word.find(['.', '/']) {
+        Some(at) if word[at..].starts_with('/') => word.chars().map(swapped).collect(),
+        _ => word.to_owned(),
+    }
+}
+
+/// `spelt` holds each setting that stood in a variant before as it was spelt there.
 fn read_settings(
     section: &mut Section<'_>,
     device: &dyn Schema,
+    (spelt, is_recorded): (&mut BTreeMap<String, String>, bool),
     complaints: &mut Complaints<'_>,
 ) -> BTreeMap<String, String> {
     let mut set = BTreeMap::new();
@@ -105,6 +119,15 @@ fn read_settings(
         }
         if complaints.keep(&key_at, &field, device.check_word(word)).is_none() {
             continue;
+        }
+        let before = spelt.entry(dots(word)).or_insert_with(|| word.to_owned());
+        if *before != word && !is_recorded {
+            let complaint = Complaint::new(
+                format!("{word} is {before} in another spelling, and counts as another setting"),
+                "one spelling of a setting in all variants",
+                format!("write \"{before}\""),
+            );
+            complaints.add(&key_at, &field, complaint);
         }
         let text = match value {
             DeValue::String(text) => text.to_string(),
@@ -165,8 +188,20 @@ fn read_traffic(
     let direction = section.value("direction");
     let ports = mesh::read(section, complaints);
     let kind = kind::read(section, complaints);
-    let others =
-        ["name", "capture", "source", "frame", "kind", "load", "order", "direction", "ports"];
+    let others = [
+        "name",
+        "capture",
+        "source",
+        "frame",
+        "kind",
+        "load",
+        "order",
+        "direction",
+        "ports",
+        "lifetime",
+        "concurrent",
+        "protocol",
+    ];
     let others = others.into_iter().filter_map(|key| section.place(key)).collect();
     let (sources, destinations) = (sources?, destinations?);
     let pairs = paired(&sources, &destinations);
@@ -211,10 +246,10 @@ fn read_traffic(
         streams: None,
     };
     if let Some(lived) = kind.sessions {
-        traffic.sessions = Some(sessions::settled(lived, &traffic, complaints)?);
+        traffic.sessions = Some(sessions::settled(lived, (&traffic, &place), complaints)?);
     }
     if let Some(found) = kind.streams {
-        traffic.streams = Some(streams::settled(found, &traffic, complaints)?);
+        traffic.streams = Some(streams::settled(found, (&traffic, &place), complaints)?);
     }
     if traffic.capture.is_none() {
         check_flows(&traffic, flows, &place, complaints);

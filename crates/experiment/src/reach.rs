@@ -11,7 +11,7 @@ use super::model::{Route, Traffic};
 use super::parts::DraftRoutes;
 use super::problem::{Complaint, Complaints};
 use super::schema::TrafficPlace;
-use super::{Allowance, Endpoint, Experiment, Result};
+use super::{Allowance, Endpoint, Experiment, Result, mesh};
 
 /// Routes that do not stand in the experiment file.
 pub(super) struct Learned {
@@ -90,7 +90,14 @@ pub(super) fn beyond_gateways(
     if routes.source.is_some() {
         return;
     }
-    let routes: Vec<&Route> = routes.fixed.iter().map(|found| &found.value.0).collect();
+    let own = mesh::routes_to_ports(placed.iter().map(|(traffic, _)| traffic));
+    let routes: Vec<&Route> =
+        own.iter().chain(routes.fixed.iter().map(|found| &found.value.0)).collect();
+    let is_own = |network: &Prefix| {
+        let (low, high) = network.bounds();
+        let lies_in = |route: &Route| (low..=high).contains(&number(route.gateway));
+        own.iter().any(|route| network.is_ipv4() == route.gateway.is_ipv4() && lies_in(route))
+    };
     let around = |route: &&Route| Some(Prefix::covering(route.gateway, length(route.gateway)?));
     let networks: BTreeSet<Prefix> = routes.iter().filter_map(around).collect();
     for (traffic, place) in placed {
@@ -100,10 +107,27 @@ pub(super) fn beyond_gateways(
                     networks.iter().find_map(|own| Some((neighbour(&end, own, &routes)?, own)));
                 let Some((address, network)) = found else { continue };
                 let (field, at) = &places[usize::from(port)];
-                complaints.add(at, field, no_neighbour(address, network, port, &routes));
+                let complaint = match is_own(network) {
+                    true => in_network_of_lab(address, network, port),
+                    false => no_neighbour(address, network, port, &routes),
+                };
+                complaints.add(at, field, complaint);
             }
         }
     }
+}
+
+/// Of the network of a next router that the file does not name.
+fn in_network_of_lab(address: IpAddr, network: &Prefix, port: u16) -> Complaint {
+    let what = if port.is_multiple_of(2) { "sources" } else { "destinations" };
+    Complaint::new(
+        format!(
+            "{address} lies in {network}, which the lab takes for the next router behind one of the ports beyond the \
+             first two"
+        ),
+        format!("{what} behind that router"),
+        format!("take {what} outside of {network}"),
+    )
 }
 
 fn no_neighbour(address: IpAddr, network: &Prefix, port: u16, routes: &[&Route]) -> Complaint {

@@ -16,8 +16,8 @@ use super::schema::{Anything, DeviceTables, Schema};
 use super::syntax;
 use super::{
     Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes,
-    Traffic, able, check, churn, convergence, inputs, measures, mesh, parts, quantity, reach,
-    sessions, streams,
+    Traffic, able, check, churn, convergence, dealt, inputs, measures, mesh, pairs, parts,
+    quantity, reach, sessions, streams,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -332,6 +332,8 @@ fn read_experiment(
     devices: &[&dyn Schema],
     complaints: &mut Complaints<'_>,
 ) -> Option<Experiment> {
+    // What has run stays readable, also where it would be refused today.
+    let is_recorded = top.takes_all();
     if top.is_empty() {
         let remedy = "`fwdlab init FILE` writes an experiment to begin with";
         let complaint = Complaint::new("the file holds no key", "an experiment", remedy);
@@ -393,10 +395,14 @@ fn read_experiment(
     check::churn(churn.as_ref(), asked, &routes, complaints);
     check::load_of_measure(&placed, complaints);
     sessions::measures(&placed, churn.is_some(), complaints);
+    if !is_recorded {
+        sessions::as_written(&placed, complaints);
+        dealt::check(&placed, complaints);
+    }
     streams::measures(&placed, churn.is_some(), complaints);
     check::both_ways(&placed, churn.is_some(), complaints);
     mesh::check(&placed, churn.is_some(), complaints);
-    mesh::every_pair_sends(&placed, times.duration, named, complaints);
+    pairs::check(&placed, times.duration, named, complaints);
     let wanted = able::Wanted {
         measure: measure_key,
         latency: latency_key.filter(|_| latency == Some(true)),

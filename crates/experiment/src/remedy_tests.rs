@@ -214,3 +214,24 @@ fn what_has_another_name_here_is_understood() {
     let mix = "write a mix such as \"64:1,1518:1\", or a [[traffic]] for each length";
     assert_eq!(remedies("", B, "frame = [\"64\", \"1518\"]"), [mix]);
 }
+
+/// One setting in two spellings was two settings, of which each variant had one.
+#[test]
+fn a_setting_has_one_spelling_in_all_variants() {
+    let first = "name = \"b\"\nset = { \"net.ipv4.ip_forward\" = 1 }\n[[variant]]\nname = \"c\"\n";
+    let with = |word: &str| text("", &format!("{first}set = {{ \"{word}\" = 0 }}"), "");
+    let found = problems(&with("net/ipv4/ip_forward")).to_string();
+    assert!(found.contains("x.toml:11:9: variant[3].set.\"net/ipv4/ip_forward\": "), "{found}");
+    assert!(found.contains("write \"net.ipv4.ip_forward\""), "{found}");
+    for other in ["net.ipv4.ip_forward", "net.ipv4.conf.eth0/1.rp_filter"] {
+        assert!(
+            Experiment::parse(Path::new("x.toml"), &with(other), &[&Anything]).is_ok(),
+            "{other}"
+        );
+    }
+    let twice = "name = \"b\"\n\
+                 set = { \"net.ipv4.conf.eth0/1.x\" = 1, \"net/ipv4/conf/eth0.1/x\" = 1 }";
+    assert!(problems(&text("", twice, "")).to_string().contains("in another spelling"));
+    let ran = Experiment::recorded(Path::new("x.toml"), &with("net/ipv4/ip_forward"));
+    assert!(ran.is_ok(), "what has run stays readable");
+}

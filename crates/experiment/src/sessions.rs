@@ -76,29 +76,39 @@ fn named(key: &Found<&str>, complaints: &mut Complaints<'_>) -> SessionProtocol 
 /// With how many are alive at once: all, where the file does not say. Refuses what sessions cannot be.
 pub(super) fn settled(
     found: Found<SessionsOf>,
-    traffic: &Traffic,
+    (traffic, place): (&Traffic, &TrafficPlace),
     complaints: &mut Complaints<'_>,
 ) -> Option<SessionsOf> {
     let Found { field, at, value } = found;
     let SessionsOf { protocol, lifetime, concurrent } = value;
     let flows = traffic.flows_ahead();
-    let what = if traffic.capture.is_some() {
-        "the flows of a capture begin and end as they were recorded".to_owned()
+    let at_key = |key: &str| place.key(key).unwrap_or((&at, &field));
+    let (key, what) = if traffic.capture.is_some() {
+        ("capture", "the flows of a capture begin and end as they were recorded".to_owned())
     } else if matches!(traffic.order, Order::Zipf { .. } | Order::Elephants { .. }) {
-        format!("each session has as many frames as the others, and order = \"{}\"", traffic.order)
+        let order = traffic.order;
+        let what =
+            format!("each session has as many frames as the others, and order = \"{order}\"");
+        ("order", what)
     } else if concurrent > flows {
-        format!("{concurrent} sessions cannot live at once: there are {flows} flows")
+        (
+            "concurrent",
+            format!("{concurrent} sessions cannot live at once: there are {flows} flows"),
+        )
     } else if flows.saturating_mul(lifetime.into()) > MOST_OF_A_ROUND {
-        format!("{flows} sessions of {lifetime} frames are more than {MOST_OF_A_ROUND} frames")
+        let what =
+            format!("{flows} sessions of {lifetime} frames are more than {MOST_OF_A_ROUND} frames");
+        ("lifetime", what)
     } else {
         let concurrent = if concurrent == 0 { flows } else { concurrent };
         let settled = SessionsOf { protocol, lifetime, concurrent };
         if protocol == SessionProtocol::Tcp
-            && let Some((what, remedy)) = no_tcp(settled, traffic)
+            && let Some((key, what, remedy)) = no_tcp(settled, traffic)
         {
             let wanted = "direction = \"both\", a lifetime of 6 frames or more, and frames with room for \
                           their headers";
-            complaints.add(&at, &field, Complaint::new(what, wanted, remedy));
+            let (at, field) = at_key(key);
+            complaints.add(at, field, Complaint::new(what, wanted, remedy));
             return None;
         }
         return Some(settled);
@@ -109,22 +119,23 @@ pub(super) fn settled(
          and at most 4194304 frames of all of them",
         "remove kind = \"sessions\", or what does not go with it",
     );
-    complaints.add(&at, &field, complaint);
+    let (at, field) = at_key(key);
+    complaints.add(at, field, complaint);
     None
 }
 
-/// Why sessions of TCP cannot be like this, and what to do.
-fn no_tcp(own: SessionsOf, traffic: &Traffic) -> Option<(String, &'static str)> {
+/// Why sessions of TCP cannot be like this, with the key that says so and what to do.
+fn no_tcp(own: SessionsOf, traffic: &Traffic) -> Option<(&'static str, String, &'static str)> {
     let lifetime = own.lifetime;
     Some(if !traffic.direction.is_both() {
-        ("a session of TCP is answered".to_owned(), "write direction = \"both\"")
+        ("direction", "a session of TCP is answered".to_owned(), "write direction = \"both\"")
     } else if lifetime < LEAST_OF_TCP {
         let what = format!("{lifetime} frames do not open and close a session of TCP");
-        (what, "write lifetime = 6 or more")
+        ("lifetime", what, "write lifetime = 6 or more")
     } else if traffic.family != Family::Inet && traffic.frame_bytes < LEAST_INET6_TCP_FRAME {
         let bytes = traffic.frame_bytes;
         let what = format!("TCP has no room in frames of {bytes} bytes in IPv6");
-        (what, "write frame = 82 or more")
+        ("frame", what, "write frame = 82 or more")
     } else {
         return None;
     })
@@ -165,18 +176,21 @@ pub(super) fn measures(
 ) {
     for (traffic, place) in placed {
         let (measure, has_sessions) = (traffic.measure, traffic.sessions.is_some());
-        let (what, remedy) = if measure.is_of_sessions() && !has_sessions {
+        let (key, what, remedy) = if measure.is_of_sessions() && !has_sessions {
             (
+                "kind",
                 format!("measure = \"{measure}\" is taken of sessions, and it has none"),
                 "add kind = \"sessions\" to the traffic, or remove the measure",
             )
         } else if has_sessions && !measure.is_of_sessions() && measure != Measure::Rate {
             (
+                "kind",
                 format!("it has sessions, of which measure = \"{measure}\" is not taken"),
                 "measure \"insertion\", \"lookup\", \"full-table\" or \"rate\", or remove kind",
             )
         } else if let Some(least) = least_alive(traffic) {
             (
+                "concurrent",
                 format!(
                     "with fewer than {least} sessions of TCP alive at once, answers would go out before \
                      what they answer"
@@ -184,7 +198,7 @@ pub(super) fn measures(
                 "let more of them live at once (concurrent, flows), or shorten lifetime",
             )
         } else if has_sessions && changes_routes {
-            ("it has sessions beside [churn]".to_owned(), "remove kind, or [churn]")
+            ("kind", "it has sessions beside [churn]".to_owned(), "remove kind, or [churn]")
         } else {
             continue;
         };
@@ -193,9 +207,49 @@ pub(super) fn measures(
             "kind = \"sessions\" with \"insertion\", \"lookup\", \"full-table\" and \"rate\"",
             remedy,
         );
-        let (at, field) = place.key_or_ends("kind");
+        let (at, field) = place.key(key).unwrap_or_else(|| place.key_or_ends("kind"));
         complaints.add(at, field, complaint);
     }
+}
+
+/// Refuses what a measure of sessions would not do as it is written. Files of campaigns that have run may have it.
+pub(super) fn as_written(placed: &[(Traffic, TrafficPlace)], complaints: &mut Complaints<'_>) {
+    for (traffic, place) in placed.iter().filter(|(traffic, _)| traffic.sessions.is_some()) {
+        // The same traffic stands here once for each measure.
+        let mut own = placed.iter().filter(|(_, other)| other.destination == place.destination);
+        let is_rated = own.any(|(other, _)| other.measure == Measure::Rate);
+        let measure = traffic.measure;
+        let (key, what, wanted, remedy) = if has_none_left(traffic) {
+            (
+                "lifetime",
+                "a session of 2 frames, one each way, has none left to look up once it is open"
+                    .to_owned(),
+                "a lifetime of 3 frames or more beside direction = \"both\" and measure = \"lookup\"",
+                "write lifetime = 3 or more, or direction = \"one\"",
+            )
+        } else if measure.is_of_sessions() && !is_rated && place.key("concurrent").is_some() {
+            (
+                "concurrent",
+                format!(
+                    "measure = \"{measure}\" does not read it: all of its sessions live at once"
+                ),
+                "concurrent beside measure = \"rate\"",
+                "remove concurrent, or measure \"rate\", too",
+            )
+        } else {
+            continue;
+        };
+        let (at, field) = place.key_or_ends(key);
+        let what = format!("traffic {:?}: {what}", traffic.name);
+        complaints.add(at, field, Complaint::new(what, wanted, remedy));
+    }
+}
+
+/// Whether later frames are measured of sessions that have none but those that open them.
+fn has_none_left(traffic: &Traffic) -> bool {
+    let opening = traffic.direction.ways();
+    let is_over = |own: SessionsOf| u64::from(own.lifetime) <= opening;
+    traffic.measure == Measure::Lookup && traffic.sessions.is_some_and(is_over)
 }
 
 #[cfg(test)]
@@ -274,8 +328,28 @@ mod tests {
             ("", "lifetime = 3", "no sessions that could begin"),
             ("", "kind = \"frames\"\nconcurrent = 3", "no sessions that could begin"),
             ("", "kind = \"sessions\"\nlifetime = 1", "2"),
+            (
+                "",
+                "kind = \"sessions\"\nconcurrent = 91",
+                "13:14: traffic[1].concurrent: 91 sessions",
+            ),
             ("", "kind = \"sessions\"\nconcurrent = 91", "there are 90 flows"),
-            ("", "kind = \"sessions\"\norder = \"zipf(1)\"", "as many frames as the others"),
+            (
+                "",
+                "order = \"zipf(1)\"\nkind = \"sessions\"",
+                "12:9: traffic[1].order: each session",
+            ),
+            (
+                "measure = \"insertion\"",
+                "kind = \"sessions\"\nconcurrent = 9",
+                "13:14: traffic[1].concurrent: ",
+            ),
+            ("measure = \"insertion\"", "kind = \"sessions\"\nconcurrent = 9", "does not read it"),
+            (
+                "measure = \"lookup\"",
+                "kind = \"sessions\"\ndirection = \"both\"\nlifetime = 2",
+                "14:12: traffic[1].lifetime: traffic \"inet\": a session of 2 frames",
+            ),
             ("measure = \"lookup\"", "", "is taken of sessions, and it has none"),
             ("measure = \"ndr\"", own, "of which measure = \"ndr\" is not taken"),
         ] {
@@ -283,5 +357,9 @@ mod tests {
             assert!(problems.contains(wanted), "{keys} {traffic}: {problems}");
             assert!(problems.contains("sessions.toml:"), "{problems}");
         }
+        // One measure of several reads it; one way a session of two frames has one left.
+        let both = "measure = [\"insertion\", \"rate\"]";
+        assert!(with(both, "kind = \"sessions\"\nconcurrent = 9").is_ok());
+        assert!(with("measure = \"lookup\"", "kind = \"sessions\"\nlifetime = 2").is_ok());
     }
 }

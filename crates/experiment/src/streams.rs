@@ -55,29 +55,31 @@ pub(super) const USUAL_FRAME_BYTES: u16 = *FRAMES.end();
 /// Refuses what streams cannot be.
 pub(super) fn settled(
     found: Found<StreamsOf>,
-    traffic: &Traffic,
+    (traffic, place): (&Traffic, &TrafficPlace),
     complaints: &mut Complaints<'_>,
 ) -> Option<StreamsOf> {
     let Found { field, at, value } = found;
     let flows = traffic.flows_ahead();
     let bytes = traffic.frame_bytes;
-    let what = if traffic.capture.is_some() {
-        "the frames of a capture are no stream".to_owned()
+    let (key, what) = if traffic.capture.is_some() {
+        ("capture", "the frames of a capture are no stream".to_owned())
     } else if traffic.family == Family::Dual {
-        "a stream is of one family".to_owned()
+        ("kind", "a stream is of one family".to_owned())
     } else if traffic.direction.is_both() {
-        "the bytes of a stream go one way, its acknowledgements come back".to_owned()
+        ("direction", "the bytes of a stream go one way, its acknowledgements come back".to_owned())
     } else if traffic.order != Order::Sequential {
-        format!("each stream sends what it can, and order = \"{}\"", traffic.order)
+        ("order", format!("each stream sends what it can, and order = \"{}\"", traffic.order))
     } else if flows > MOST_STREAMS {
-        format!("{flows} flows are more than {MOST_STREAMS} streams")
+        ("kind", format!("{flows} flows are more than {MOST_STREAMS} streams"))
     } else if traffic.sizes.is_mixed() || !FRAMES.contains(&bytes) {
-        format!("a stream cannot be cut into frames of \"{}\" ({bytes} bytes)", traffic.sizes)
+        let frames = format!("frames of \"{}\" ({bytes} bytes)", traffic.sizes);
+        ("frame", format!("a stream cannot be cut into {frames}"))
     } else if traffic.source.port() == 0 || traffic.destination.port() == 0 {
-        "a stream has no port 0".to_owned()
+        ("kind", "a stream has no port 0".to_owned())
     } else {
         return Some(value);
     };
+    let (at, field) = place.key(key).unwrap_or((&at, &field));
     let complaint = Complaint::new(
         what,
         format!(
@@ -88,7 +90,7 @@ pub(super) fn settled(
         ),
         "remove kind = \"tcp\", or what does not go with it",
     );
-    complaints.add(&at, &field, complaint);
+    complaints.add(at, field, complaint);
     None
 }
 
@@ -173,6 +175,9 @@ mod tests {
             (goodput, "kind = \"tcp\"\nframe = 9000", "cannot be cut into frames"),
             (goodput, "kind = \"tcp\"\ndirection = \"both\"", "go one way"),
             (goodput, "kind = \"tcp\"\norder = \"random\"", "sends what it can"),
+            (goodput, "kind = \"tcp\"\norder = \"random\"", "traffic[1].order: each stream"),
+            (goodput, "kind = \"tcp\"\nframe = 9000", "traffic[1].frame: a stream"),
+            (goodput, "kind = \"tcp\"\ndirection = \"both\"", "traffic[1].direction: the bytes"),
             (goodput, "kind = \"tcp\"\nload = \"1kpps\"", "which finds the load"),
             (goodput, "kind = \"tcp\"\ncongestion = \"a b\"", "no name of a congestion control"),
             ("\"rate\"", "congestion = \"reno\"", "no streams that could meet"),

@@ -100,14 +100,22 @@ impl Benchmark {
                 (100.0 * own.lossy_s() / own.seconds).min(100.0)
             )),
             Self::Insertion(own) | Self::Lookup(own) if own.is_tracked() => {
-                own.missing().map(|known| {
+                let without = own.without_room().map(|without| {
+                    format!(
+                        "{without} of {} sessions of a round found no room in the table, or others were thrown out for \
+                         them (it has room for {}): the figure is not that of sessions that are tracked; make fewer \
+                         flows, or the table larger",
+                        own.sessions, own.room
+                    )
+                });
+                without.or_else(|| own.missing().map(|known| {
                     format!(
                         "after a round the table held {known} of {} sessions: the others were not tracked, were \
                          dropped, or had been forgotten, so that their later frames began sessions anew; look at \
                          the rules and at the timeouts of tracking, which have to be longer than a round",
                         own.sessions
                     )
-                })
+                }))
             }
             _ => None,
         }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Checks {
     /// Frames looked into.
     pub checked: u64,
-    /// Frames of a flow that never came, by their sequence numbers.
+    /// Frames of a flow that never came, by their sequence numbers; of those that went astray see `astray`.
     pub lost: u64,
     /// Frames that came more than once.
     pub duplicated: u64,
@@ -16,6 +16,11 @@ pub struct Checks {
     pub reordered: u64,
     /// Frames that came out of the wrong port or belong to no planned flow.
     pub misrouted: u64,
+    /// Of those misrouted, frames of a flow that came by another port than that behind which their destination
+    /// lies. They count neither as received nor as lost: sent = received + astray + lost. Journals of earlier
+    /// versions have them among those received, or those lost.
+    #[serde(skip_serializing_if = "is_none")]
+    pub astray: u64,
     /// Frames whose TTL or hop limit was not one less than sent.
     pub bad_ttl: u64,
     /// Frames with a wrong checksum.

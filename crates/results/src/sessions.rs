@@ -84,6 +84,12 @@ impl Sessions {
         self.rounds.iter().map(known).min().filter(|known| *known < self.sessions)
     }
 
+    /// The most sessions of a round that found no room in the table, or made room by throwing others out, where any did.
+    pub fn without_room(&self) -> Option<u64> {
+        let without = |round: &SessionRound| round.refused + round.evicted;
+        self.rounds.iter().map(without).max().filter(|most| *most > 0)
+    }
+
     /// Whether the device tracked any session at all.
     pub fn is_tracked(&self) -> bool {
         self.rounds.iter().any(|round| round.after > 0)
@@ -93,6 +99,7 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Benchmark;
 
     #[test]
     fn slow_rounds_count_only_where_too_few_others_remain() {
@@ -126,5 +133,28 @@ mod tests {
         let of = |rounds| Sessions { sessions: 2000, rounds, ..Sessions::default() }.missing();
         assert_eq!(of(vec![round(2000, 0), round(1990, 10), round(4000, 0)]), None);
         assert_eq!(of(vec![round(2000, 0), round(1983, 0)]), Some(1983));
+    }
+
+    /// Lookup in a table of 250 of 600 sessions gave a figure without a word.
+    #[test]
+    fn a_table_that_is_too_small_for_the_sessions_is_told() {
+        let of = |refused, evicted| {
+            let round = SessionRound { after: 250, refused, evicted, ..SessionRound::default() };
+            let rounds = vec![SessionRound { after: 600, ..SessionRound::default() }, round];
+            Sessions { sessions: 600, room: 250, rounds, ..Sessions::default() }
+        };
+        for (own, without) in [(of(350, 0), "350"), (of(0, 350), "350")] {
+            for figure in [Benchmark::Lookup(own.clone()), Benchmark::Insertion(own.clone())] {
+                let told = figure.warning().expect("a warning");
+                assert!(told.starts_with(&format!("{without} of 600 sessions")), "{told}");
+                assert!(told.contains("room for 250"), "{told}");
+            }
+            assert_eq!(Benchmark::FullTable(own).warning(), None, "it is to be full");
+        }
+        let roomy = Sessions {
+            rounds: vec![SessionRound { after: 600, ..SessionRound::default() }],
+            ..of(0, 0)
+        };
+        assert_eq!(Benchmark::Lookup(roomy).warning(), None);
     }
 }

@@ -17,7 +17,7 @@ pub enum TopologyError {
     /// A sysctl is missing, or refuses its value.
     #[error(
         "cannot set {name} = {value} in namespace {namespace}: {source}; {}",
-        sysctl_remedy(source, *has_machine)
+        sysctl_remedy(source, name, *has_machine)
     )]
     Sysctl {
         /// Role of the namespace.
@@ -115,7 +115,23 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
-fn sysctl_remedy(error: &io::Error, has_machine: bool) -> &'static str {
+/// Where the kernel's documentation says what values the sysctls of a name take.
+fn documented(name: &str) -> &'static str {
+    const BY_FAMILY: [(&str, &str); 7] = [
+        ("net.netfilter.", "check the value: Documentation/networking/nf_conntrack-sysctl.rst"),
+        ("net.nf_conntrack_", "check the value: Documentation/networking/nf_conntrack-sysctl.rst"),
+        ("net.core.", "check the value: Documentation/admin-guide/sysctl/net.rst"),
+        ("kernel.", "check the value: Documentation/admin-guide/sysctl/kernel.rst"),
+        ("vm.", "check the value: Documentation/admin-guide/sysctl/vm.rst"),
+        ("fs.", "check the value: Documentation/admin-guide/sysctl/fs.rst"),
+        ("net.", "check the value: Documentation/networking/ip-sysctl.rst"),
+    ];
+    let name = name.replace('/', ".");
+    let family = BY_FAMILY.iter().find(|(family, _)| name.starts_with(family));
+    family.map_or("check the value", |(_, place)| place)
+}
+
+fn sysctl_remedy(error: &io::Error, name: &str, has_machine: bool) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound if has_machine => {
             "the guest's kernel has no such sysctl, neither for a network namespace nor for all of them, or knows \
@@ -136,7 +152,7 @@ fn sysctl_remedy(error: &io::Error, has_machine: bool) -> &'static str {
         io::ErrorKind::ReadOnlyFilesystem => {
             "/proc/sys cannot be written here: in a container that takes --privileged"
         }
-        io::ErrorKind::InvalidInput => "check the value: Documentation/networking/ip-sysctl.rst",
+        io::ErrorKind::InvalidInput => documented(name),
         _ => "`fwdlab doctor` says what this machine can do",
     }
 }
@@ -157,5 +173,20 @@ mod tests {
             has_machine: false,
         };
         assert!(error.to_string().contains("takes --privileged"), "{error}");
+    }
+
+    /// Of every value ip-sysctl.rst was to say more.
+    #[test]
+    fn a_wrong_value_is_looked_up_where_its_setting_is_documented() {
+        let wrong = io::Error::from_raw_os_error(22);
+        for (name, page) in [
+            ("net.netfilter.nf_conntrack_max", "networking/nf_conntrack-sysctl.rst"),
+            ("net/netfilter/nf_conntrack_max", "networking/nf_conntrack-sysctl.rst"),
+            ("vm.swappiness", "admin-guide/sysctl/vm.rst"),
+            ("net.ipv4.ip_forward", "networking/ip-sysctl.rst"),
+            ("hw.acpi", "check the value"),
+        ] {
+            assert!(sysctl_remedy(&wrong, name, true).ends_with(page), "{name}");
+        }
     }
 }

@@ -19,7 +19,8 @@ pub struct Checks {
     pub wrong_header: u64,
     /// IP frames that belong to no flow of the plan.
     pub unknown_flow: u64,
-    /// Frames of a flow that came back on the sending port.
+    /// Frames of a flow that came by another port than that behind which their destination lies; none of them
+    /// counts as received.
     pub misrouted: u64,
     /// Frames whose whole payload was looked at.
     pub read_whole: u64,
@@ -53,6 +54,12 @@ impl Checks {
             reordered: self.reordered + other.reordered,
             foreign: self.foreign + other.foreign,
         }
+    }
+
+    /// So many of the unknown flows are of the other way, of which these are: there they are misrouted.
+    pub(crate) fn give(&mut self, turned: u64, other: &mut Self) {
+        self.unknown_flow = self.unknown_flow.saturating_sub(turned);
+        other.misrouted += turned;
     }
 
     /// Whether nothing was wrong. Foreign frames and lost ones are no fault of a received frame.

@@ -109,8 +109,12 @@ impl<A: Port, B: Port, T: TimeSource> Duplex<A, B, T> {
             both.summary(|ticks| (ticks as f64 * ns_per_tick) as u64)
         });
         let [run_ahead, run_back] = runs;
-        let outcomes = [ahead.outcome(run_ahead, drain_ns), back.outcome(run_back, drain_ns)];
-        let [ahead, back] = outcomes;
+        let turned = [ahead.turned(), back.turned()];
+        let mut ahead = ahead.outcome(run_ahead, drain_ns);
+        let mut back = back.outcome(run_back, drain_ns);
+        // What one way's receiver saw of the other's frames has come back to its senders.
+        ahead.checks.give(turned[0], &mut back.checks);
+        back.checks.give(turned[1], &mut ahead.checks);
         Outcome::beside(ahead, back, latency)
     }
 

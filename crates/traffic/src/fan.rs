@@ -60,7 +60,8 @@ const DESTINATION: [usize; 2] = [16, 24];
 pub struct Came {
     /// From the port behind which a frame's source lies, to that by which it came.
     pairs: Vec<Vec<AtomicU64>>,
-    misrouted: AtomicU64,
+    /// Of frames from behind the ports on the side of the sources, and from behind the others.
+    misrouted: [AtomicU64; 2],
 }
 
 impl Came {
@@ -69,8 +70,8 @@ impl Came {
         Arc::new(Self { pairs: (0..ports).map(|_| row()).collect(), ..Self::default() })
     }
 
-    /// A frame from behind a port came by another, and had to come by a third.
-    fn count(&self, from: Option<usize>, by: usize, wanted: Option<usize>) {
+    /// A frame from behind a port came by another, and had to come by a third; returns whether that is the same.
+    fn count(&self, from: Option<usize>, by: usize, wanted: Option<usize>) -> bool {
         // No other thread writes: this costs less than a locked addition.
         let add = |count: &AtomicU64| {
             count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -78,9 +79,11 @@ impl Came {
         if let Some(count) = from.and_then(|from| self.pairs.get(from)?.get(by)) {
             add(count);
         }
-        if wanted.is_some_and(|wanted| wanted != by) {
-            add(&self.misrouted);
+        let is_right = wanted.is_none_or(|wanted| wanted == by);
+        if !is_right {
+            add(&self.misrouted[from.unwrap_or(0) % 2]);
         }
+        is_right
     }
 
     /// Frames from behind each port, by the port by which they came.
@@ -89,9 +92,10 @@ impl Came {
         self.pairs.iter().map(|row| row.iter().map(read).collect()).collect()
     }
 
-    /// Frames received by another port than that behind which their destination lies.
-    pub fn misrouted(&self) -> u64 {
-        self.misrouted.load(Ordering::Relaxed)
+    /// Frames that came by another port than that behind which their destination lies: of those from behind ports on
+    /// the side of the sources, and of the others.
+    pub fn misrouted(&self) -> [u64; 2] {
+        [0, 1].map(|side: usize| self.misrouted[side].load(Ordering::Relaxed))
     }
 }
 
@@ -126,7 +130,8 @@ impl Fans {
     }
 }
 
-/// Several ports as one.
+/// Several ports as one. Frames that went astray are counted, and not handed on: nobody has received them where
+/// they were sent to (RFC 2285, section 3.5, counts frames at the correct destination interface).
 struct Fan {
     /// With their numbers.
     ports: Vec<(usize, Box<dyn Port>)>,
@@ -157,11 +162,13 @@ impl Port for Fan {
         let before = batch.len();
         for turn in 0..count {
             let (number, port) = &mut self.ports[(self.next + turn) % count];
-            let own = batch.len();
-            port.receive(batch);
-            for frame in &batch[own..] {
-                let [from, to] = [SOURCE, DESTINATION].map(|at| self.behind.port_of(frame, at));
-                self.came.count(from, *number, to);
+            loop {
+                let own = batch.len();
+                port.receive(batch);
+                // What went astray takes no room: there may be more behind it.
+                if keep_right(batch, own, *number, (&self.behind, &self.came)) == 0 {
+                    break;
+                }
             }
         }
         self.next = (self.next + 1) % count.max(1);
@@ -210,6 +217,27 @@ impl Port for Fan {
         }
         sum
     }
+}
+
+/// Counts the frames of a batch from `own` on, which came by a port, and keeps those that had to, in their order;
+/// returns how many others there were.
+fn keep_right(
+    batch: &mut Batch,
+    own: usize,
+    number: usize,
+    (behind, came): (&Behind, &Came),
+) -> usize {
+    let mut kept = own;
+    for at in own..batch.len() {
+        let [from, to] = [SOURCE, DESTINATION].map(|place| behind.port_of(&batch[at], place));
+        if came.count(from, number, to) {
+            batch.swap(kept, at);
+            kept += 1;
+        }
+    }
+    let astray = batch.len() - kept;
+    (0..astray).for_each(|_| drop(batch.pop()));
+    astray
 }
 
 /// One half of a fan: a tester sends by one port and receives by another. Both are used by one thread.
@@ -291,10 +319,11 @@ mod tests {
         far_1.send(&mut came);
         let mut back = Batch::new();
         assert_eq!(fans.near.receive(&mut back), 0);
-        assert_eq!(fans.far.receive(&mut back), 4);
+        // Whoever receives has three of them: the fourth did not come to where it was sent.
+        assert_eq!((fans.far.receive(&mut back), back.len()), (3, 3));
         // Of the frames from behind the first port one came by it, and three by the other.
         let pairs = vec![vec![1, 3], vec![0, 0]];
-        assert_eq!((fans.came.by_pair(), fans.came.misrouted()), (pairs, 1));
+        assert_eq!((fans.came.by_pair(), fans.came.misrouted()), (pairs, [1, 0]));
         assert_eq!(fans.far.counters().tx_frames, 8);
     }
 
@@ -310,7 +339,29 @@ mod tests {
         let mut came = Batch::new();
         assert_eq!(far_1.receive(&mut came), 4);
         far_1.send(&mut came);
-        assert_eq!(fans.far.receive(&mut came), 4);
-        assert_eq!(fans.came.misrouted(), 4);
+        assert_eq!(fans.far.receive(&mut came), 0);
+        assert_eq!(fans.came.misrouted(), [0, 4]);
+    }
+
+    /// Of 1619 frames that came back to their senders 1024 were counted: a batch at a time, and then no more.
+    #[test]
+    fn all_that_went_astray_is_counted_at_one_look() {
+        let pool = Pool::with_frames(1024).expect("memory");
+        let (near_0, mut far_0) = ring::pair(1024);
+        let (near_1, _far_1) = ring::pair(16);
+        let (_, behind) = frames(&pool);
+        let mut fans = Fans::sides(vec![Box::new(near_0), Box::new(near_1)], behind);
+        for _ in 0..100 {
+            let (mut batch, _) = frames(&pool);
+            // Those of the way ahead, which leave by the side of the sources.
+            let mut ahead = Batch::new();
+            batch.move_front(&mut ahead, 4);
+            assert_eq!(far_0.send(&mut ahead), 4);
+        }
+        let mut back = Batch::new();
+        assert_eq!(fans.near.receive(&mut back), 0);
+        assert_eq!(fans.came.misrouted(), [400, 0]);
+        drop(fans);
+        assert_eq!(pool.available(), 1024, "the frames are the pool's again");
     }
 }

@@ -220,7 +220,7 @@ impl Lane {
     #[cold]
     pub(crate) fn look_around<A: Port>(&mut self, out: &mut A, is_starving: bool) {
         let mut returned = Batch::new();
-        if out.receive(&mut returned) > 0 {
+        while out.receive(&mut returned) > 0 {
             for mut frame in returned.drain() {
                 self.receiver.check_returned(&frame);
                 self.sender.adopt(&mut frame);
@@ -261,6 +261,11 @@ impl Lane {
     fn is_waiting(&self) -> bool {
         let duplicated = self.receiver.checks().duplicated;
         self.sender.sent().sum::<u64>() + duplicated > self.receiver.received()
+    }
+
+    /// Of the frames of unknown flows that this lane received, those of its own flows turned round.
+    pub(crate) fn turned(&self) -> u64 {
+        self.receiver.turned()
     }
 
     pub(crate) fn outcome(&self, run: Run, drain_ns: u64) -> Outcome {

@@ -15,6 +15,18 @@ pub(crate) struct Ends {
     pub(crate) destination_port: u16,
 }
 
+impl Ends {
+    /// Those of the way back.
+    pub(crate) const fn turned(self) -> Self {
+        Self {
+            source: self.destination,
+            destination: self.source,
+            source_port: self.destination_port,
+            destination_port: self.source_port,
+        }
+    }
+}
+
 /// Division of 32-bit numbers by a fixed divisor: `n / d = (n * m) >> 64`, `m = ceil(2^64 / d)`.
 ///
 /// Why: m = (2^64 + e) / d with 0 <= e < d, so n * m / 2^64 = n/d + n*e / (d * 2^64), and the

@@ -132,8 +132,12 @@ impl Outcome {
     /// With what came by each of many ports.
     #[must_use]
     pub fn with(mut self, came: &Came) -> Self {
+        let misrouted = came.misrouted();
         self.by_pair = came.by_pair();
-        self.checks.misrouted += came.misrouted();
+        self.checks.misrouted += misrouted.iter().sum::<u64>();
+        for (way, own) in self.ways.iter_mut().zip(misrouted) {
+            way.checks.misrouted += own;
+        }
         self
     }
 }
@@ -188,9 +192,15 @@ impl Outcome {
         self.streams.iter().map(|stream| stream.received).sum()
     }
 
-    /// Frames that never arrived; must equal what the device says it dropped.
+    /// Frames that never arrived where they were sent to: [dropped](Outcome::dropped), or misrouted.
     pub fn lost(&self) -> u64 {
         self.streams.iter().map(StreamOutcome::lost).sum()
+    }
+
+    /// Frames that came nowhere; must equal what the device says it dropped. Sent = received - duplicated +
+    /// misrouted + dropped.
+    pub fn dropped(&self) -> u64 {
+        self.lost().saturating_sub(self.checks.misrouted)
     }
 
     /// Lost of sent (RFC 1242's frame loss rate), 0 to 1.

@@ -98,6 +98,9 @@ impl TrafficPlan {
     /// Largest number of streams.
     pub const MAX_STREAMS: usize = 16;
 
+    /// The seed of a plan that names no other.
+    pub const SEED: u64 = 1;
+
     /// A plan with the defaults: load max, TTL 64, 1 s in intervals of 100 ms, 2048 frames in
     /// flight, batches of at least 64.
     pub fn new(streams: Vec<Stream>) -> Self {
@@ -120,7 +123,7 @@ impl TrafficPlan {
             patience: 64,
             batch: 64,
             latency: false,
-            seed: 1,
+            seed: Self::SEED,
         }
     }
 

@@ -30,6 +30,8 @@ pub struct Receiver {
     expected: Expected,
     streams: Vec<ReceiveStream>,
     checks: Checks,
+    /// Of those of unknown flows, frames of these turned round: of the other way, which came back to their senders.
+    turned: u64,
     latency: Option<Latency>,
 }
 
@@ -80,6 +82,7 @@ impl Receiver {
             expected: Expected::new(plan.arrival_mac, plan.ttl, plan.hops),
             streams: streams.collect(),
             checks: Checks::default(),
+            turned: 0,
             latency: plan.latency.then(Latency::new),
         })
     }
@@ -213,10 +216,15 @@ impl Receiver {
     #[cold]
     fn unknown(&mut self, seen: &Seen) -> Contents {
         // What is no UDP frame of the right kind may well be ICMP of the device itself.
-        match seen.is_right {
-            true => self.checks.unknown_flow += 1,
-            false => self.checks.foreign += 1,
+        if !seen.is_right {
+            return self.foreign();
         }
+        self.checks.unknown_flow += 1;
+        let is_turned = |stream: &ReceiveStream| {
+            let is_known = stream.prepared.numbering.flow(seen.ends.turned()).1;
+            is_known && stream.prepared.family == seen.family
+        };
+        self.turned += u64::from(self.streams.iter().any(is_turned));
         Contents::Changed
     }
 
@@ -236,6 +244,11 @@ impl Receiver {
             true => self.checks.misrouted += 1,
             false => self.checks.foreign += 1,
         }
+    }
+
+    /// Of the frames of unknown flows, those of these flows turned round.
+    pub(crate) fn turned(&self) -> u64 {
+        self.turned
     }
 
     /// Frames of test traffic received so far, duplicates included.

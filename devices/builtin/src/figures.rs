@@ -17,11 +17,12 @@ pub fn figures(latency: LatencySummary) -> LatencyFigures {
 pub fn checks(outcome: &Outcome) -> Checks {
     let checks = &outcome.checks;
     Checks {
-        checked: outcome.received(),
-        lost: outcome.lost(),
+        checked: outcome.received() + checks.misrouted,
+        lost: outcome.dropped(),
         duplicated: checks.duplicated,
         reordered: checks.reordered,
         misrouted: checks.misrouted + checks.unknown_flow,
+        astray: checks.misrouted,
         bad_ttl: checks.wrong_ttl,
         bad_checksum: checks.bad_checksum + checks.wrong_header,
         bad_mac: checks.wrong_mac,

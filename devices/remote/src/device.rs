@@ -299,7 +299,8 @@ fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> 
         }),
         idle_share: change.work.map(|work| work.idle_share),
         device_received: change.received,
-        device_sent: change.sent,
+        // Those that came back to their senders left by their side.
+        device_sent: change.sent.map(|own| own + checks.map_or(0, |own| own.astray)),
         queues: change.queues,
         drops: change.drops,
         ledger: Ledger::Within(tolerance),

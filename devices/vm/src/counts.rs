@@ -18,7 +18,8 @@ const FEW: u64 = 1000;
 /// The trial's counts. The device's busy time is what is left of each interval when the tester's
 /// own time for as many frames is taken off.
 pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -> Measured {
-    let lost = counted.device.checks.lost;
+    let checks = &counted.device.checks;
+    let lost = checks.lost + checks.astray;
     let has_waited = counted.device.waits && lost * FEW > counted.device.received;
     let tester_ns = ns_per_frame(&counted.cable).filter(|_| !has_waited);
     let interval = |reading: &Reading| Interval {
@@ -56,7 +57,7 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
             proof.insert(format!("tester's own {unit}"), format!("{ns:.1}"));
         }
         None if has_waited => warnings.push(format!(
-            "{lost} frames were lost, and what the tester waited for them would count as the device's: its cost is \
+            "{lost} frames were lost or went astray, and what the tester waited for them would count as the device's: its cost is \
              not known; let the variants lose none"
         )),
         None => warnings.push(

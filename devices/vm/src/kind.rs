@@ -18,7 +18,7 @@ use crate::ahead::at_once;
 use crate::device::{Boots, tried_by};
 use crate::settings::Booted;
 use crate::task::cable_duration;
-use crate::{doctor, freebsd, pktgen, settings};
+use crate::{doctor, freebsd, pktgen, sessions, settings};
 
 /// Seconds of a processor until a guest sends its first frame, and for a second of a guest whose instructions
 /// are counted: 5 and 8 to 10 were seen for Linux and FreeBSD on a core of an EPYC (Zen 5).
@@ -114,8 +114,16 @@ impl Schema for Vm {
 
     /// Which values a sysctl takes only the kernel knows.
     fn check_value(&self, word: &str, value: &str) -> Result<(), Complaint> {
-        if !freebsd::CHOICES.contains(&word) || !value.trim().is_empty() {
+        let takes_nothing = word == NFTABLES || freebsd::Rules::of(word).is_some();
+        if takes_nothing || !value.trim().is_empty() {
             return Ok(());
+        }
+        if !freebsd::CHOICES.contains(&word) {
+            return Err(Complaint::new(
+                "the value is empty, and no kernel is told anything",
+                "a value that the kernel takes",
+                "write a value, or remove the word to leave the setting as it is",
+            ));
         }
         Err(Complaint::new(
             "no lookup algorithm is named",
@@ -132,12 +140,17 @@ impl Schema for Vm {
         }
         pktgen::abilities(&table.machine, file.traffics, complaints);
         no_full_mesh(file.traffics, complaints);
+        sessions::check_before(file, table.machine.memory_mb, complaints);
     }
 }
 
 /// Refuses what a guest's tester cannot tell from itself.
 fn no_full_mesh(placed: &[(Traffic, TrafficPlace)], complaints: &mut Complaints<'_>) {
-    for (traffic, place) in placed.iter().filter(|(own, _)| own.direction == Direction::Mesh) {
+    let meshed = placed.iter().filter(|(own, _)| own.direction == Direction::Mesh);
+    // Those of a kind of their own have no mesh on any device: of that it is said.
+    for (traffic, place) in
+        meshed.filter(|(own, _)| own.sessions.is_none() && own.capture.is_none())
+    {
         let (at, field) = place.key_or_ends("direction");
         let complaint = Complaint::new(
             format!(
@@ -252,6 +265,11 @@ mod tests {
         assert!(said.starts_with("x.toml:14:13: traffic[1].direction: traffic \"t\" is"), "{said}");
         assert!(said.contains("write ports = 4 and direction = \"both\""), "{said}");
         assert!(read("ports = 4\ndirection = \"both\"").is_ok());
+        // "write ports = 4", and then "remove ports".
+        let said =
+            read("direction = \"mesh\"\nkind = \"sessions\"").expect_err("refused").to_string();
+        assert!(said.contains("beside a kind of its own"), "{said}");
+        assert!(!said.contains("ports = 4"), "{said}");
     }
 
     #[test]

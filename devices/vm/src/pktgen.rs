@@ -37,39 +37,52 @@ pub(super) fn abilities(
             complaints.add(at, field, complaint);
             continue;
         }
-        if let Err((found, wanted)) = sendable(traffic) {
+        if let Err((key, (found, wanted))) = sendable(traffic) {
             let remedy = "change the traffic, or write tester = \"fwdlab\"";
             let complaint = Complaint::new(
                 format!("pktgen cannot send traffic {:?}: {found}", traffic.name),
                 wanted,
                 remedy,
             );
-            let (at, field) = match found.starts_with("its order") {
-                true => place.key_or_ends("order"),
-                false => (&place.destination, place.field.as_str()),
-            };
+            let (at, field) = place.key_or_ends(key);
             complaints.add(at, field, complaint);
         }
     }
 }
 
-fn sendable(traffic: &Traffic) -> Result<(), Refusal> {
+/// What cannot be sent of a traffic, with the key that asks for it.
+fn sendable(traffic: &Traffic) -> Result<(), (&'static str, Refusal)> {
     if traffic.sessions.is_some() {
-        return Err(("it is of sessions".to_owned(), "frames that go on and on"));
+        return Err(("kind", ("it is of sessions".to_owned(), "frames that go on and on")));
     }
     if traffic.direction.is_both() {
-        return Err(("its frames go both ways".to_owned(), "frames to the destinations"));
+        let found = "its frames go both ways".to_owned();
+        return Err(("direction", (found, "frames to the destinations")));
     }
     if traffic.ports > 2 {
-        return Err((format!("it has {} ports", traffic.ports), "two ports"));
+        return Err(("ports", (format!("it has {} ports", traffic.ports), "two ports")));
     }
     if traffic.family == Family::Inet && traffic.order.to_string() != "sequential" {
-        return Err((format!("its order is {}", traffic.order), "order = \"sequential\""));
+        return Err((
+            "order",
+            (format!("its order is {}", traffic.order), "order = \"sequential\""),
+        ));
     }
     // That only the built-in device mixes families is said for all others.
     let ends = [traffic.source, traffic.destination].map(|end| end.to_string());
     let flows = FlowSet::parse(&ends[0], &ends[1]);
-    flows.map_or(Ok(()), |flows| pktgen_sends(&flows, traffic.frame_bytes))
+    let sends = flows.map_or(Ok(()), |flows| pktgen_sends(&flows, traffic.frame_bytes));
+    sends.map_err(|refusal| {
+        let is_of = |word: &str| refusal.1.contains(word);
+        let key = if is_of("bytes") {
+            "frame"
+        } else if is_of("one source") {
+            "source"
+        } else {
+            "destination"
+        };
+        (key, refusal)
+    })
 }
 
 #[cfg(test)]
@@ -98,6 +111,22 @@ mod tests {
         assert_eq!(experiment.traffics[0].flows(), 2000);
         let refused = read("pktgen", &format!("{published}\norder = \"random\""));
         assert!(refused.expect_err("refused").contains("order is random"));
+    }
+
+    /// Whatever was wrong, the line of the destinations was named.
+    #[test]
+    fn what_pktgen_cannot_send_is_refused_where_it_stands() {
+        let ends =
+            "source = \"198.18.10.1-198.18.10.4:7\"\ndestination = \"198.19.10.1-198.19.10.4:7\"";
+        for (keys, place) in [
+            ("ports = 4", "x.toml:15:9: traffic[1].ports: pktgen cannot send"),
+            ("direction = \"both\"", "x.toml:15:13: traffic[1].direction: pktgen cannot send"),
+            ("kind = \"sessions\"", "x.toml:15:8: traffic[1].kind: pktgen cannot send"),
+            ("order = \"random\"", "x.toml:15:9: traffic[1].order: pktgen cannot send"),
+        ] {
+            let said = read("pktgen", &format!("{ends}\n{keys}")).expect_err("refused");
+            assert!(said.contains(place), "{keys}: {said}");
+        }
     }
 
     #[test]

@@ -2,9 +2,14 @@
 
 use fwdlab_agent::channel::{Counted, Reading, Round};
 use fwdlab_agent::task::TaskSessions;
-use fwdlab_experiment::{Direction, SessionProtocol, SessionsOf, Traffic, Variant, untranslatable};
+use fwdlab_experiment::fields::Section;
+use fwdlab_experiment::problem::{Complaint, Complaints};
+use fwdlab_experiment::{
+    DeviceTables, Direction, Load, SessionProtocol, SessionsOf, Traffic, Variant, untranslatable,
+};
 use fwdlab_results::{Benchmark, Busy, Measure, Measured, SessionRound, Sessions};
 use fwdlab_topology::NFTABLES;
+use fwdlab_traffic::rounds;
 
 use crate::VmError;
 use crate::boot::Boot;
@@ -58,6 +63,82 @@ pub(super) fn check(traffics: &[Traffic], variant: &Variant, boot: &Boot) -> Res
         }
     }
     Ok(())
+}
+
+/// Words that say for how many sessions a guest's table has room, of Linux and of FreeBSD's ipfw.
+const ROOM: [&str; 3] =
+    ["net.netfilter.nf_conntrack_max", "net.nf_conntrack_max", "net.inet.ip.fw.dyn_max"];
+
+/// Memory of a guest where the file names none, and what its kernel keeps of it for itself, in MiB.
+const USUAL_MEMORY: u32 = 512;
+const KEPT: u32 = 64;
+
+/// For how many sessions a guest's table has room at least where nothing sets it: one for each 128 KiB of memory (a
+/// place of 8 bytes takes 1/16384 of it), and never fewer than 1024 (nf_conntrack_core.c; FreeBSD has room for more).
+fn usual_room(memory_mb: Option<u32>) -> u64 {
+    const LEAST: u64 = 1024;
+    let free = memory_mb.unwrap_or(USUAL_MEMORY).saturating_sub(KEPT);
+    LEAST.max(u64::from(free) * 8)
+}
+
+/// Refuses traffics of sessions that no guest is to boot for: with a load, or too few to fill a variant's table.
+pub(super) fn check_before(
+    file: &mut DeviceTables<'_, '_>,
+    memory_mb: Option<u32>,
+    complaints: &mut Complaints<'_>,
+) {
+    let rooms: Vec<(String, u64, bool)> =
+        file.variants.iter_mut().map(|variant| room_of(variant, memory_mb)).collect();
+    let largest = rooms.iter().max_by_key(|(_, room, _)| *room);
+    let of_sessions = file.traffics.iter().filter(|(traffic, _)| traffic.sessions.is_some());
+    for (traffic, place) in of_sessions {
+        if traffic.load != Load::Max {
+            let (at, field) = place.key_or_ends("load");
+            let complaint = Complaint::new(
+                format!(
+                    "the tester of sessions in a guest sends as fast as it can, and not {}",
+                    traffic.load
+                ),
+                "load = \"max\" beside kind = \"sessions\"",
+                "remove load, or write device = \"linux\"",
+            );
+            complaints.add(at, field, complaint);
+        }
+        let Some((variant, room, is_set)) = largest else { continue };
+        let (flows, least) = (traffic.flows(), rounds::least_to_fill(*room));
+        if traffic.measure == Measure::FullTable && flows < least {
+            let room = if *is_set { room.to_string() } else { format!("{room} at least") };
+            let (at, field) = place.key_or_ends("destination");
+            let complaint = Complaint::new(
+                format!(
+                    "{flows} sessions of traffic {:?} do not fill the table of variant {variant:?}, which has room for \
+                     {room}",
+                    traffic.name
+                ),
+                format!("{least} flows, a tenth more than there is room for"),
+                format!(
+                    "widen source or destination, set {} lower, or leave out measure = \"{}\"",
+                    ROOM[0], traffic.measure
+                ),
+            );
+            complaints.add(at, field, complaint);
+        }
+    }
+}
+
+/// The name of a variant, for how many sessions its table has room, and whether it says so.
+fn room_of(variant: &mut Section<'_>, memory_mb: Option<u32>) -> (String, u64, bool) {
+    let name = variant.value("name").and_then(|found| found.value.as_str());
+    let name = name.unwrap_or_default().to_owned();
+    let set = variant.value("set").and_then(|found| found.value.as_table());
+    let told = set.into_iter().flat_map(|set| set.iter()).find_map(|(word, value)| {
+        let is_room = ROOM.contains(&word.get_ref().replace('/', ".").as_str());
+        let value = value.get_ref();
+        let text = value.as_str().map(str::to_owned);
+        let text = text.or_else(|| value.as_integer().map(|number| number.to_string()));
+        text.filter(|_| is_room)?.trim().parse().ok()
+    });
+    (name, told.unwrap_or_else(|| usual_room(memory_mb)), told.is_some())
 }
 
 /// The sessions of a traffic as a guest is told of them.
@@ -184,5 +265,58 @@ mod tests {
         let benchmark = measured.benchmark.expect("what was counted");
         let Benchmark::Lookup(sessions) = &benchmark else { panic!("{benchmark:?}") };
         assert_eq!((sessions.sessions, benchmark.warning()), (500, None));
+    }
+}
+
+#[cfg(test)]
+mod before {
+    use std::path::Path;
+
+    use fwdlab_experiment::Experiment;
+
+    use crate::Vm;
+
+    fn read(top: &str, set: &str, traffic: &str) -> Result<(), String> {
+        let text = format!(
+            "title = \"t\"\ndevice = \"vm\"\nbaseline = \"a\"\n{top}\n[vm]\nkernel = \"k\"\n\
+             [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\nset = {{ {set} }}\n\
+             [[traffic]]\nname = \"t\"\nsource = \"198.18.10.1-198.18.10.50:7\"\n\
+             destination = \"198.19.10.1-198.19.10.80:7\"\nkind = \"sessions\"\n{traffic}\n\
+             [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n"
+        );
+        let read = Experiment::parse(Path::new("x.toml"), &text, &[&Vm]);
+        read.map(drop).map_err(|problems| problems.to_string())
+    }
+
+    const FULL: &str = "measure = \"full-table\"";
+
+    /// A guest booted, and gave up: its flows did not fill the table.
+    #[test]
+    fn too_few_sessions_for_a_full_table_are_refused_before_a_guest_boots() {
+        let max = "\"net.netfilter.nf_conntrack_max\"";
+        let said = read(FULL, &format!("{max} = 5000"), "").expect_err("refused");
+        let wanted = "x.toml:15:15: traffic[1].destination: 4000 sessions of traffic \"t\" do not fill the table of \
+                      variant \"b\", which has room for 5000; wanted 5501 flows";
+        assert!(said.starts_with(wanted), "{said}");
+        // The table of `a` is that of 512 MiB.
+        assert_eq!(read(FULL, &format!("{max} = 1000"), ""), Ok(()));
+        let lower = read(FULL, "\"net/netfilter/nf_conntrack_max\" = \"5000\"", "");
+        assert!(lower.expect_err("refused").contains("room for 5000"));
+        assert_eq!(read("measure = \"insertion\"", &format!("{max} = 5000"), ""), Ok(()));
+    }
+
+    #[test]
+    fn a_table_that_nothing_sets_has_room_by_the_memory_of_its_guest() {
+        assert_eq!(super::usual_room(None), 3584);
+        assert_eq!(super::usual_room(Some(128)), 1024);
+        assert!(super::usual_room(Some(1024)) > 7000);
+    }
+
+    /// The line of a variant was named, after a boot.
+    #[test]
+    fn a_load_of_sessions_is_refused_where_it_stands() {
+        let said = read("measure = \"insertion\"", "", "load = \"10kpps\"").expect_err("refused");
+        assert!(said.starts_with("x.toml:17:8: traffic[1].load: the tester of sessions"), "{said}");
+        assert!(said.contains("remove load, or write device = \"linux\""), "{said}");
     }
 }

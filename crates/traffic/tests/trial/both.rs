@@ -93,6 +93,28 @@ fn a_fault_is_found_on_the_way_that_has_it() {
     assert_eq!((latency.minimum_ns, latency.maximum_ns), (ahead.minimum_ns, back.maximum_ns));
 }
 
+/// They were misrouted frames of the other way, and lost on their own.
+#[test]
+fn what_comes_back_to_its_senders_is_counted_once_and_on_its_own_way() {
+    for (at, faults) in [
+        (0, [Fault::SendBackEvery(700), Fault::DropEvery(900)]),
+        (1, [Fault::DropEvery(900), Fault::SendBackEvery(700)]),
+    ] {
+        let (outcome, stray) = run(&both(plan(inet())), faults, None);
+        assert!(stray[at] > 5, "{stray:?}");
+        let misrouted = [0, 1].map(|way: usize| outcome.ways[way].checks.misrouted);
+        let dropped = [0, 1].map(|way: usize| outcome.ways[way].dropped());
+        assert_eq!((misrouted[at], misrouted[1 - at]), (stray[at], 0));
+        assert_eq!((dropped[at], dropped[1 - at]), (0, stray[1 - at]));
+        assert_eq!(outcome.checks.unknown_flow, 0);
+        for own in outcome.ways.iter().chain([&outcome]) {
+            assert_eq!(own.sent(), own.received() + own.checks.misrouted + own.dropped());
+        }
+        assert_eq!(outcome.checks.misrouted, misrouted.iter().sum::<u64>());
+        assert_eq!(outcome.dropped(), dropped.iter().sum::<u64>());
+    }
+}
+
 #[test]
 fn a_device_that_loses_all_frames_of_one_way_does_not_starve_the_other() {
     let (outcome, [dropped, _]) =

@@ -35,7 +35,8 @@ pub struct Side {
 
 impl Port for Side {
     fn receive(&mut self, batch: &mut Batch) -> usize {
-        self.back.receive(batch)
+        // What came back to its senders lies with what they sent.
+        self.back.receive(batch) + self.out.receive(batch)
     }
 
     fn send(&mut self, batch: &mut Batch) -> usize {

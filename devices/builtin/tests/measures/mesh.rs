@@ -82,10 +82,46 @@ fn a_route_to_another_port_is_found_to_the_frame() {
     let Some(trial) = trial(&text("", "ports = 4", wrong)) else { return };
     let measured = &trial.measured;
     let checks = measured.checks.expect("checked");
-    assert_eq!(checks.lost, 0);
+    assert_eq!(trial.reason, None, "the counts of both sides add up");
+    assert_eq!((checks.lost, checks.astray), (0, checks.misrouted));
+    // Nobody received them where they were sent to.
+    assert_eq!(measured.sent, Some(measured.received + checks.misrouted));
     // Flows take turns: an eighth, but for what ends within a turn.
-    let eighth = measured.received / 8;
+    let eighth = measured.sent.expect("counted") / 8;
     assert!(checks.misrouted.abs_diff(eighth) <= 64, "{} of {eighth}", checks.misrouted);
+}
+
+/// The misrouted of the ways were none, those of the whole an eighth.
+#[test]
+fn what_goes_astray_one_way_is_counted_on_that_way() {
+    let wrong = ", \"198.19.10.6/32 via 198.19.0.203\"";
+    let Some(trial) = trial(&text("", "ports = 4\ndirection = \"both\"", wrong)) else { return };
+    assert_eq!(trial.reason, None);
+    let measured = &trial.measured;
+    let misrouted: Vec<u64> = measured.ways.iter().map(|way| way.checks.misrouted).collect();
+    assert!(misrouted[0] > 0, "{misrouted:?}");
+    assert_eq!(misrouted[1], 0);
+    assert_eq!(measured.checks.expect("checked").misrouted, misrouted[0]);
+    for way in &measured.ways {
+        assert_eq!(way.sent, way.received + way.checks.misrouted + way.checks.lost);
+    }
+}
+
+/// What was told for flows in turn was told for flows that are drawn, too, and left pairs of ports without a frame.
+#[test]
+fn the_load_that_is_told_sends_frames_between_all_pairs_of_ports() {
+    for order in ["random", "zipf(2)", "elephants(1, 99%)"] {
+        let with = |pps: &str| {
+            text("", &format!("ports = 4\norder = \"{order}\"\nload = \"{pps}pps\""), "")
+        };
+        let few = Experiment::parse(Path::new("t.toml"), &with("20"), &[&Builtin]);
+        let said = few.expect_err("too few frames").to_string();
+        let (_, told) = said.split_once("write load = \"").expect("a load");
+        let (load, _) = told.split_once("pps\"").expect("a load");
+        let Some(trial) = trial(&with(load)) else { return };
+        let pairs = &trial.measured.proof["frames from port to port"];
+        assert_eq!(pairs.split(", ").count(), 4, "{order} at {load}/s: {pairs}");
+    }
 }
 
 #[test]
@@ -107,6 +143,8 @@ fn what_a_mesh_cannot_have_is_refused_where_it_stands() {
         ("", "ports = 10", "ports"),
         ("", "ports = 6\ndirection = \"mesh\"", "a full mesh of 6 ports"),
         ("measure = \"reset\"", "ports = 4", "taken between two ports"),
+        // There is no key ports that could be removed.
+        ("measure = \"reset\"", "direction = \"mesh\"", "write another direction, or remove"),
         ("measure = \"back-to-back\"", "direction = \"mesh\"", "go both ways beside measure"),
     ] {
         let problems = refused(keys, traffic);
@@ -119,5 +157,7 @@ fn what_a_mesh_cannot_have_is_refused_where_it_stands() {
                  destination = \"198.19.11.1:7\"\n[routes]";
     let two = text("", "ports = 4", "").replace("[routes]", other);
     let problems = Experiment::parse(Path::new("t.toml"), &two, &[&Builtin]).expect_err("refused");
-    assert!(problems.to_string().contains("has 2 ports, another one 4"), "{problems}");
+    // The line of its destinations was named, which says nothing of ports.
+    let named = "traffic[2].name: traffic \"two\" has 2 ports, another one 4";
+    assert!(problems.to_string().contains(named), "{problems}");
 }

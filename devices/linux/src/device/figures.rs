@@ -143,8 +143,9 @@ pub(super) fn measured(
     cost: Cost,
 ) -> Measured {
     let device_sent = change.sent.saturating_sub(sent.unread);
+    let came = sent.received + sent.checks.astray;
     let dropped = change.drops.values().fold(0_u64, |sum, count| sum.saturating_add(*count));
-    let own = own_frames((change.received, device_sent), dropped, sent.received, sent.strays);
+    let own = own_frames((change.received, device_sent), dropped, came, sent.strays);
     let device_sent = device_sent - own;
     // Frames of its own, and those that the tester had no room for, belong to no way.
     let is_told = own == 0 && sent.unread == 0;

@@ -183,8 +183,11 @@ impl Namespaces {
         let is_both = request.traffic.direction.is_both();
         let now = DeviceCounters::read(&mut self.testbed, self.experiment.ports())?;
         let mut change = now.since(&before, is_both)?;
-        if request.traffic.direction == Direction::Mesh {
-            change.ways.clear();
+        match request.traffic.direction {
+            Direction::Mesh => change.ways.clear(),
+            Direction::Both => {}
+            // What came back to its senders left by their side.
+            Direction::One => change.sent += Queue::returned(&sent.by_pair, sent.checks.astray),
         }
         let cpu = cpu.and_then(|before| Some((CpuTime::now().ok()?, before)));
         drop(input);
