@@ -67,6 +67,9 @@ pub struct TrafficSetting {
     /// Distinct flows planned; absent where nobody knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<u64>,
+    /// Whether its frames go both ways.
+    #[serde(skip)]
+    pub is_both_ways: bool,
     /// The load as the experiment says it.
     pub load: String,
     /// The load in frames/s; `None` for as fast as possible.
@@ -284,6 +287,10 @@ fn traffics(results: &Results) -> Vec<TrafficSetting> {
                 family: trial.family,
                 frame_bytes: trial.frame_bytes,
                 flows: trial.flows_planned,
+                is_both_ways: results
+                    .trials
+                    .iter()
+                    .any(|own| own.traffic == *name && own.measured.is_both_ways()),
                 load: trial.load.clone(),
                 load_pps: trial.offered_pps_asked,
                 gigabit_line_rate_pps: line_rate(1.0, trial.frame_bytes),

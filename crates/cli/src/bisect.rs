@@ -42,8 +42,11 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Some([old, new]) => vec![old.name.clone(), new.name.clone()],
         None => chain(arguments, &text, repository.as_ref())?,
     };
-    let pointer = repository.as_ref().map(|own| derived::Derived::pointer(path, own));
-    let _pointer = pointer.transpose()?;
+    let pointer = repository.as_ref().map(derived::Derived::pointer).transpose();
+    let _pointer = pointer.unwrap_or_else(|error| {
+        fwdlab_guard::say!("warning: {error:#}: what a kill leaves checked out is not found again");
+        None
+    });
     let stop = interrupt::stop_on_interrupt()?;
     let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let dir = arguments

@@ -4,6 +4,8 @@
 pub mod socket;
 
 use std::io::{BufRead, Write};
+use std::os::unix::net::SocketAddr;
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
@@ -32,6 +34,22 @@ pub enum Answer {
     Done(String),
     /// It was refused, and why.
     Refused(String),
+}
+
+/// Refuses a path that no socket can have.
+///
+/// # Errors
+/// With what to do.
+pub fn check_length(path: &Path) -> anyhow::Result<()> {
+    match SocketAddr::from_pathname(path) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(error).with_context(|| {
+            format!(
+                "{} cannot be a socket's path, which has 107 bytes at most; name a shorter one",
+                path.display()
+            )
+        }),
+    }
 }
 
 /// Writes a value as a line.

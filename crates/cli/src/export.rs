@@ -44,6 +44,9 @@ pub struct Args {
 /// # Errors
 /// When the results cannot be read, or the output not be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    if let (Some(file), false) = (&arguments.output, arguments.netbenches) {
+        own::need_place(file)?;
+    }
     let places = places(&arguments.results)?;
     match (&arguments.output, arguments.netbenches) {
         (Some(dir), true) => netbenches(&places, dir)?,
@@ -55,8 +58,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
                 Some(file) => {
                     let begin = beginning(&bytes, arguments.csv);
                     own::keep_foreign(file, |text| text.is_empty() || text.starts_with(begin))?;
-                    fwdlab_guard::write_whole(file, &bytes)
-                        .with_context(|| format!("cannot write {}", file.display()))?;
+                    fwdlab_guard::write_whole(file, &bytes).with_context(|| {
+                        format!("cannot write {}; name another place with -o", file.display())
+                    })?;
                 }
             }
         }

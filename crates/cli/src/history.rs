@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand, ValueEnum};
+use fwdlab_guard::Folder;
 use fwdlab_history::store::{Store, torn_file};
 use fwdlab_history::{Error, History, Options, find, read, render};
 use fwdlab_stats::change::Settings;
@@ -199,14 +200,21 @@ fn rendered(history: &History, format: Format) -> Result<String, Error> {
 
 fn write_pages(history: &History, to: &Path) -> anyhow::Result<()> {
     own::keep_foreign_pages(to, "history.html")?;
-    std::fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
+    let failed = |what: &str, path: &Path| {
+        format!("cannot {what} {}; name another directory with -o", path.display())
+    };
+    std::fs::create_dir_all(to).with_context(|| failed("create", to))?;
     let page = ("history.html".to_owned(), render::html(history, to)?);
+    let folder = Folder::open(to).with_context(|| failed("open", to))?;
     for (name, text) in render::readme(history).into_iter().chain([page]) {
-        let path = to.join(name);
-        let parent = path.parent().unwrap_or(to);
-        std::fs::create_dir_all(parent)
-            .with_context(|| format!("cannot create {}", parent.display()))?;
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        let put = match name.split_once('/') {
+            None => folder.put(name.as_ref(), text.as_bytes()),
+            Some((below, own)) => {
+                let below = folder.sub(below.as_ref());
+                below.and_then(|below| below.put(own.as_ref(), text.as_bytes()))
+            }
+        };
+        put.with_context(|| failed("write", &to.join(&name)))?;
     }
     fwdlab_guard::say!("history.html and README.md are in {}", to.display());
     Ok(())

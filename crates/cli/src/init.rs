@@ -13,7 +13,7 @@ use fwdlab_experiment::Problem;
 use crate::changes::{Changes, quoted};
 use crate::devices::{self, Compares, STARTS, Start};
 use crate::experiments::Named;
-use crate::features;
+use crate::{features, own};
 
 /// Arguments of `fwdlab init`.
 #[derive(clap::Args)]
@@ -141,14 +141,7 @@ fn check_place(file: &Path) -> anyhow::Result<()> {
     if file.exists() {
         bail!("{}", taken(file));
     }
-    match file.parent().filter(|dir| !dir.as_os_str().is_empty()) {
-        Some(dir) if !dir.is_dir() => bail!(
-            "cannot write {}: there is no directory {1}; make it (mkdir -p {1}), or name another place",
-            file.display(),
-            dir.display()
-        ),
-        _ => Ok(()),
-    }
+    own::need_place(file)
 }
 
 /// Names kernels that are not there, beside the file that names them.

@@ -55,7 +55,7 @@ mod unlock;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use fwdlab_experiment::Problems;
-use fwdlab_guard::words::is_hidden;
+use fwdlab_guard::words::{is_hidden, shortened};
 use std::process::ExitCode;
 
 /// What exit codes mean; docs/ci.md has the same table.
@@ -194,8 +194,9 @@ fn main() -> ExitCode {
 fn told(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
         // It quotes arguments, and a shell puts strangers' names into them (`*`): never in colours, then.
-        let arguments = std::env::args_os().map(|own| own.to_string_lossy().into_owned());
-        if arguments.flat_map(|own| own.chars().collect::<Vec<_>>()).any(is_hidden) {
+        // Nor whole, where nobody reads it to its end.
+        let mut arguments = std::env::args_os().map(|own| own.to_string_lossy().into_owned());
+        if arguments.any(|own| own.contains(is_hidden) || shortened(&own) != own) {
             fwdlab_guard::say!("{}", error.render().to_string().trim_end());
             return ExitCode::from(2);
         }

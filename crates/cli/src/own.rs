@@ -36,6 +36,21 @@ pub fn keep_foreign(file: &Path, is_own: impl Fn(&str) -> bool) -> anyhow::Resul
     Ok(())
 }
 
+/// Refuses a file for which there is no directory.
+///
+/// # Errors
+/// With the command that makes it.
+pub fn need_place(file: &Path) -> anyhow::Result<()> {
+    match file.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+        Some(dir) if !dir.is_dir() => bail!(
+            "cannot write {}: there is no directory {1}; make it (mkdir -p {1}), or name another place",
+            file.display(),
+            dir.display()
+        ),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a directory for pages that holds such pages of somebody else.
 ///
 /// # Errors

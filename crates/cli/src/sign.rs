@@ -4,12 +4,12 @@
 //! lines before it, and the hash of the experiment. OpenSSH's own ssh-keygen signs and verifies it
 //! (`ssh-keygen -Y`, format SSHSIG), so that a signature can be checked without fwdlab.
 
-use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output, Stdio};
 
 use anyhow::Context as _;
+use fwdlab_guard::{MIB, input};
 use fwdlab_report as report;
 use fwdlab_results::journal::{Chain, write_whole};
 use fwdlab_results::{Results, SIGNATURE_FILE};
@@ -19,6 +19,9 @@ use crate::{devices, output};
 
 /// What an SSHSIG signature says it is for.
 const NAMESPACE: &str = "fwdlab";
+
+/// Longest file of a signature, in bytes.
+const MOST_SIGNATURE: u64 = 64 << 10;
 
 /// Arguments of `fwdlab sign`.
 #[derive(clap::Args)]
@@ -96,10 +99,17 @@ pub fn execute_verify(arguments: &VerifyArgs) -> anyhow::Result<ExitCode> {
     let results = Results::read(dir)?.knowing(&devices::known());
     let place = dir.join(SIGNATURE_FILE);
     anyhow::ensure!(
-        place.exists(),
+        place.symlink_metadata().is_ok(),
         "{} is not signed: there is no {SIGNATURE_FILE}; its owner makes one with `fwdlab sign`",
         dir.display()
     );
+    // ssh-keygen would wait for whoever writes into a fifo.
+    input::found(&place, MOST_SIGNATURE).with_context(|| {
+        format!(
+            "{} is no signature; take the directory again from where it was signed",
+            place.display()
+        )
+    })?;
     let text = signed_text(&results)?;
     let (is_good, words) = match signers {
         None => by_any_key(&place, &text)?,
@@ -144,7 +154,9 @@ fn by_any_key(place: &Path, text: &str) -> anyhow::Result<(bool, String)> {
 }
 
 fn by_one_of(signers: &Path, place: &Path, text: &str) -> anyhow::Result<(bool, String)> {
-    fs::metadata(signers).with_context(|| format!("cannot read {}", signers.display()))?;
+    input::named_bytes(signers, MIB).with_context(|| {
+        format!("cannot read {}; name a file of ALLOWED SIGNERS (ssh-keygen(1))", signers.display())
+    })?;
     let (signers_path, place) = (path(signers)?, path(place)?);
     let found = ssh_keygen(&["-Y", "find-principals", "-s", &place, "-f", &signers_path], text)?;
     let names = said(&found.stdout);
@@ -197,5 +209,5 @@ fn path(path: &Path) -> anyhow::Result<String> {
 }
 
 fn said(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).trim().to_owned()
+    String::from_utf8_lossy(bytes).replace('\r', "").trim().to_owned()
 }

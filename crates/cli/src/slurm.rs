@@ -55,6 +55,12 @@ fn nodes(dir: &Path) -> anyhow::Result<Vec<String>> {
         if path.extension().is_some_and(|ending| ending == "toml") {
             devices::check_testbed(&path)?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            if !name.chars().all(is_of_a_name) {
+                bail!(
+                    "{}: {name:?} is no name of a node; call the file as Slurm calls its node",
+                    path.display()
+                );
+            }
             nodes.push(name);
         }
     }
@@ -67,17 +73,19 @@ fn nodes(dir: &Path) -> anyhow::Result<Vec<String>> {
 
 fn script(stem: &str, arguments: &Args, nodes: &[String]) -> anyhow::Result<String> {
     // A job starts in a directory of its own choice.
-    let whole = |path: &Path| std::path::absolute(path).map(|path| quoted(&path));
-    let program = quoted(&std::env::current_exe().context("cannot find this program")?);
+    let whole = |path: &Path| quoted(&std::path::absolute(path)?);
+    let program = quoted(&std::env::current_exe().context("cannot find this program")?)?;
     let (experiment, testbeds) = (whole(&arguments.experiment)?, whole(&arguments.testbeds)?);
     let results = whole(&arguments.output.join(stem))?;
+    // What stands beside a word that sbatch reads ends it.
+    let job: String = stem.chars().map(|c| if is_of_a_name(c) { c } else { '_' }).collect();
     Ok(format!(
         "#!/bin/sh
-# {stem} on a pool of testbeds: {list}.
+# {job} on a pool of testbeds: {list}.
 #   sbatch THIS                                        on the first that is free
 #   for n in {list}; do sbatch --nodelist=$n THIS; done   on each of them
 # fwdlab merge {results}-* -o DIR puts the results side by side.
-#SBATCH --job-name=fwdlab-{stem}
+#SBATCH --job-name=fwdlab-{job}
 #SBATCH --nodes=1
 #SBATCH --gres=testbed:1
 #SBATCH --exclusive
@@ -101,6 +109,40 @@ exec {program} run --quiet {experiment} --testbed \"$testbed\" -o \"$results\"
     ))
 }
 
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+/// What names of hosts, and of jobs, are made of.
+fn is_of_a_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "._-".contains(c)
+}
+
+/// A path as a shell reads it. It stands in comments too, which end with their line.
+fn quoted(path: &Path) -> anyhow::Result<String> {
+    let text = path.to_str().filter(|text| !text.chars().any(char::is_control));
+    let text = text.with_context(|| {
+        format!(
+            "{}: a path with control characters, or not in UTF-8, cannot stand in a script; name another",
+            path.display()
+        )
+    })?;
+    Ok(format!("'{}'", text.replace('\'', "'\\''")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line end in the name of an experiment, or of a testbed file, began a line of the script.
+    #[test]
+    fn no_name_adds_a_line_to_the_script() {
+        let arguments = |experiment: &str| Args {
+            experiment: experiment.into(),
+            testbeds: "beds".into(),
+            output: "results".into(),
+        };
+        let made = script("a b'c", &arguments("a b'c.toml"), &["n1".to_owned()]).unwrap();
+        assert!(made.contains("#SBATCH --job-name=fwdlab-a_b_c\n"), "{made}");
+        assert!(made.contains("a b'\\''c.toml'"), "{made}");
+        let refused = script("a\nid", &arguments("a\nid.toml"), &["n1".to_owned()]).unwrap_err();
+        assert!(refused.to_string().contains("name another"), "{refused}");
+        assert!(is_of_a_name('7') && !is_of_a_name('\n') && !is_of_a_name('$'));
+    }
 }

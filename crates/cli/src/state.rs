@@ -26,6 +26,13 @@ struct Line {
     truths: String,
 }
 
+/// Where the user's programs keep their state; nothing when there is no such place.
+pub fn place() -> Option<PathBuf> {
+    let of = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let state = of("XDG_STATE_HOME").or_else(|| Some(of("HOME")?.join(".local/state")));
+    Some(state?.join("fwdlab"))
+}
+
 /// The memory of one machine.
 pub struct Memory {
     path: PathBuf,
@@ -35,12 +42,7 @@ pub struct Memory {
 impl Memory {
     /// In `dir`, or where the user's programs keep their state; nothing when there is no such place.
     pub fn open(dir: Option<&Path>) -> Option<Self> {
-        let of = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        let usual = || {
-            let state = of("XDG_STATE_HOME").or_else(|| Some(of("HOME")?.join(".local/state")));
-            Some(state?.join("fwdlab"))
-        };
-        let dir = dir.map(Path::to_owned).or_else(usual)?;
+        let dir = dir.map(Path::to_owned).or_else(place)?;
         Some(Self { path: dir.join(FILE), machine: machine() })
     }
 

@@ -244,10 +244,9 @@ fn the_branch_comes_back_with_the_next_bisection_of_any_kind_after_a_kill() {
         assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(stderr.contains("is at trunk again"), "{next:?}: {stderr}");
         assert_eq!(branch(), "trunk", "{next:?}: {stderr}");
-        assert_eq!(left_behind(&lab).iter().filter(|name| name.ends_with(".git")).count(), {
-            // one of an experiment elsewhere leaves the first one's note, which says nothing any more
-            usize::from(next[0] == "sub/other.toml")
-        });
+        let state = fs::read_dir(lab.path("state/fwdlab")).expect("the state of the user");
+        let mut names = state.map(|entry| entry.expect("an entry").file_name());
+        assert!(!names.any(|name| name.to_string_lossy().ends_with(".git")), "{next:?}");
     }
     // what somebody did there since is left alone
     fs::remove_file(lab.path("go")).expect("a file");
@@ -279,4 +278,24 @@ fn a_repository_is_used_by_one_bisection_at_a_time() {
     let stderr = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("another bisection uses repository"), "{stderr}");
+}
+
+/// A file beside the experiment named a repository, whose settings name what git runs.
+#[test]
+fn no_repository_is_entered_because_a_stranger_names_it() {
+    let (lab, repository, _) = committed();
+    let ran = lab.path("ran");
+    let program = lab.path("program");
+    fs::write(&program, format!("#!/bin/sh\ntouch {}\n", ran.display())).expect("a file");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&program, executable).expect("a program");
+    git(&repository, &["config", "core.fsmonitor", &program.to_string_lossy()]);
+    git(&repository, &["checkout", "--quiet", "--detach"]);
+    let _ = fs::remove_file(&ran);
+    let head = git(&repository, &["rev-parse", "HEAD"]);
+    fs::write(repository.join(".git/fwdlab-bisect"), format!("trunk\n{head}\n")).expect("a file");
+    fs::write(lab.path(".short.toml.bisect-4194999.git"), "repository").expect("a file");
+    let asked = ["bisect", "short.toml", "--list", "none", "--good", "x", "--bad", "y"];
+    assert_eq!(lab.fwdlab(&asked).status.code(), Some(2));
+    assert!(!ran.exists(), "a stranger's program ran");
 }

@@ -113,3 +113,44 @@ fn the_next_command_removes_what_a_killed_run_left() {
 fn the_next_command_removes_what_a_hundred_killed_runs_left() {
     kills(100, "the_next_command_removes_what_a_hundred_killed_runs_left");
 }
+
+/// Frames that an interface did not take were counted as sent: it was down, or they were shorter than a header.
+#[test]
+fn frames_of_a_capture_that_an_interface_refuses_are_not_sent() {
+    let name = format!("replayed-{}", std::process::id());
+    let ip = |words: &str| Command::new("ip").args(words.split(' ')).output();
+    if !ip(&format!("netns add {name}")).is_ok_and(|output| output.status.success()) {
+        eprintln!(
+            "SKIPPED frames_of_a_capture_that_an_interface_refuses_are_not_sent: no network namespace"
+        );
+        return;
+    }
+    let lab = Lab::new("");
+    let capture = |length: u8| {
+        let head = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 1].map(u32::to_le_bytes);
+        let packet = [0, 0, u32::from(length), u32::from(length)].map(u32::to_le_bytes);
+        [head.concat(), packet.concat(), vec![0xff; usize::from(length)]].concat()
+    };
+    fs::write(lab.path("whole.pcap"), capture(60)).expect("a file");
+    fs::write(lab.path("short.pcap"), capture(9)).expect("a file");
+    let sent = |file: &str| -> [u64; 2] {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &name, env!("CARGO_BIN_EXE_fwdlab"), "gen", "--json"]);
+        command.args(["--interface", "a0", "--load", "1kpps", "--seconds", "0.1", "--pcap"]);
+        let output = command.arg(lab.path(file)).output().expect("it starts");
+        let said: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        ["sent", "refused"].map(|key| said[key].as_u64().expect("a count"))
+    };
+    let made = ip(&format!("-n {name} link add a0 type veth peer name a1"));
+    assert!(made.is_ok_and(|output| output.status.success()));
+    let down = sent("whole.pcap");
+    for end in ["a0", "a1"] {
+        ip(&format!("-n {name} link set {end} up")).expect("it starts");
+    }
+    let all = [down, sent("whole.pcap"), sent("short.pcap")];
+    ip(&format!("netns del {name}")).expect("it starts");
+    let [down, up, short] = all;
+    assert!(down[0] == 0 && down[1] > 0, "{down:?}");
+    assert!(up[0] > 0 && up[1] == 0, "{up:?}");
+    assert!(short[0] == 0 && short[1] > 0, "{short:?}");
+}

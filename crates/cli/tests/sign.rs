@@ -59,6 +59,29 @@ fn a_signature_holds_until_a_line_of_the_journal_changes() {
     assert_eq!(other.status.code(), Some(1));
     assert!(text(&other.stdout).contains("is nobody's in others"), "{}", text(&other.stdout));
 
+    fs::create_dir(at.join("directory")).expect("a directory");
+    for (signers, words) in [("directory", "Is a directory"), ("nowhere", "No such file")] {
+        let refused = lab.fwdlab(&["verify", "lab", "--signers", signers]);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(text(&refused.stderr).contains(words), "{}", text(&refused.stderr));
+    }
+
+    // A stranger's signature may be a fifo, which ssh-keygen waits for, or a link to a secret.
+    let signature = at.join("lab/trials.jsonl.sig");
+    let kept = fs::read(&signature).expect("a signature");
+    fs::remove_file(&signature).expect("a signature");
+    let made = Command::new("mkfifo").arg(&signature).status();
+    assert!(made.is_ok_and(|status| status.success()), "mkfifo");
+    for words in ["it is no regular file", "it is a symbolic link"] {
+        let refused = lab.fwdlab(&["verify", "lab"]);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(text(&refused.stderr).contains(words), "{}", text(&refused.stderr));
+        fs::remove_file(&signature).expect("what stands there");
+        std::os::unix::fs::symlink(at.join("nowhere"), &signature).expect("a link");
+    }
+    fs::remove_file(&signature).expect("a link");
+    fs::write(&signature, kept).expect("a signature");
+
     // The last line follows from nothing: only the signature, and the report, can tell.
     let journal = at.join("lab/trials.jsonl");
     let lines = fs::read_to_string(&journal).expect("a journal");

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use fwdlab_guard::words::is_hidden;
+use fwdlab_guard::words::{ends, is_hidden};
 
 /// One problem of an experiment file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,7 +156,7 @@ impl<'t> Complaints<'t> {
     pub fn add(&mut self, at: &Range<usize>, field: &str, complaint: Complaint) {
         let (line, column) = line_and_column(self.text, at.start);
         let Complaint { what, wanted, remedy } = complaint;
-        let what = shortened(what);
+        let what = ends(&what, 400).into_owned();
         let field = field.to_owned();
         let within = within_a_line(self.text, at);
         let problem = Problem { line, column, field, what, wanted, remedy, at: within };
@@ -188,19 +188,6 @@ impl<'t> Complaints<'t> {
         let list = self.list.into_iter().map(|(_, problem)| problem).collect();
         Some(Problems { path: path.to_owned(), text: self.text.to_owned(), list })
     }
-}
-
-/// What is wrong without the middle of a value that nobody reads: both its ends are left.
-fn shortened(what: String) -> String {
-    const MOST: usize = 400;
-    const LEFT: usize = 120;
-    let count = what.chars().count();
-    if count <= MOST {
-        return what;
-    }
-    let first: String = what.chars().take(LEFT).collect();
-    let last: String = what.chars().skip(count - LEFT).collect();
-    format!("{first}...{last}")
 }
 
 /// The part of `at` that lies in its first line; nothing of an empty line.

@@ -83,7 +83,7 @@ fn a_file_without_a_key_is_told_how_to_begin() {
 fn a_value_that_nobody_reads_is_cut() {
     let found = problems(&text("", &format!("name = \"{}\"", "x".repeat(1_000_000)), ""));
     let said = found.to_string();
-    assert!(said.len() < 1_000 && said.contains("xxx...xxx"), "{}", said.len());
+    assert!(said.len() < 1_000 && said.contains("xxx…xxx"), "{}", said.len());
     assert!(said.contains("is no name"), "{said}");
 }
 

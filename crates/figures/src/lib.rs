@@ -27,7 +27,7 @@ mod theme;
 mod verify;
 
 pub use bars::{bars, bars_in};
-pub use canvas::{Anchor, Canvas, at, escape};
+pub use canvas::{Anchor, Canvas, Point, at, escape};
 pub use curve::{Curve, Curves, Panel, Spot, curves};
 pub use distribution::distribution;
 pub use error::FigureError;

@@ -10,10 +10,10 @@ macro_rules! say {
     ($($words:tt)*) => { $crate::say_line(::std::format_args!($($words)*)) };
 }
 
-/// What [`say!`](crate::say) does.
+/// What [`say!`](crate::say) does; of what nobody reads to its end the middle is left out.
 pub fn say_line(words: Arguments<'_>) {
     let text = words.to_string();
-    let mut line = crate::words::visible(&text).into_owned();
+    let mut line = crate::words::visible(&crate::words::shortened(&text)).into_owned();
     line.push('\n');
     // Whoever does not listen misses it.
     let _ = std::io::stderr().lock().write_all(line.as_bytes());

@@ -43,6 +43,34 @@ pub fn in_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A message for a person: the middle of words and lines that nobody reads to their end, as of a path of
+/// 100,000 characters, is left out.
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    const WORD: usize = 512;
+    const LINE: usize = 2_048;
+    const WHOLE: usize = 20_000;
+    if text.len() <= WORD {
+        return Cow::Borrowed(text);
+    }
+    let each = |text: &str, is_end: fn(char) -> bool, most| -> String {
+        text.split_inclusive(is_end).map(|piece| ends(piece, most)).collect()
+    };
+    let words = each(text, char::is_whitespace, WORD);
+    let lines = each(&words, |c| c == '\n', LINE);
+    Cow::Owned(ends(&lines, WHOLE).into_owned())
+}
+
+/// Both ends of a text that has more than `most` characters.
+pub fn ends(text: &str, most: usize) -> Cow<'_, str> {
+    let count = text.chars().count();
+    if count <= most {
+        return Cow::Borrowed(text);
+    }
+    let first = text.chars().take(most / 2);
+    let last = text.chars().skip(count - most / 2);
+    Cow::Owned(first.chain(['…']).chain(last).collect())
+}
+
 fn shown(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.chars().any(&is_hidden) {
         return Cow::Borrowed(text);
@@ -69,5 +97,29 @@ mod tests {
         assert_eq!(visible("two\nlines\tµ"), "two\nlines\tµ");
         assert_eq!(one_line("a\n# b"), "a\\n# b");
         assert_eq!(in_json("[\"\u{9b}2J\u{202e}µ\"]\n"), "[\"\\u009b2J\\u202eµ\"]\n");
+    }
+
+    #[test]
+    fn of_long_words_and_lines_both_ends_are_left() {
+        assert_eq!(ends("0123456789", 10), "0123456789");
+        assert_eq!(ends("0123456789a", 4), "01…9a");
+        let path = "/µ".repeat(50_000);
+        let message = format!("cannot read {path}: no such file; name another");
+        let short = shortened(&message);
+        assert!(short.chars().count() < 600, "{short}");
+        assert!(
+            short.starts_with("cannot read /µ/µ") && short.ends_with("; name another"),
+            "{short}"
+        );
+        for flood in ["a ", "a\n"].map(|piece| piece.repeat(50_000)) {
+            let message = format!("{flood}; name another");
+            let short = shortened(&message);
+            assert!(
+                short.chars().count() < 21_000 && short.ends_with("name another"),
+                "{short:.80}"
+            );
+        }
+        let several = "problem: ".repeat(200) + "\n" + &"problem: ".repeat(200);
+        assert_eq!(shortened(&several), several);
     }
 }

@@ -142,3 +142,29 @@ fn revisions_are_whole_where_there_is_room() {
     assert_eq!(few, "r368606D27401v10 r368606D27401v11");
     assert!(many.contains('…') && !many.contains("r368606D27401v10 "), "{many}");
 }
+
+/// Many changes are folded, and a table that is folded has no width that could be compared with the screen's.
+#[test]
+fn a_table_that_is_unfolded_says_that_it_goes_on() {
+    let Some(browser) = chromium() else {
+        eprintln!("SKIPPED a_table_that_is_unfolded_says_that_it_goes_on: there is no chromium");
+        return;
+    };
+    let points = (0..40).flat_map(|at| {
+        let level = if at < 20 { 1e6 } else { 0.9e6 };
+        (0..12).map(move |machine| point(&format!("machine-{machine}"), at, level))
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let page = render::html(&find(points, &[], &Options::default()), dir.path()).unwrap();
+    let probe = "const folded = document.querySelector('details'); const before = folded.open; \
+                 folded.open = true; folded.dispatchEvent(new Event('toggle')); \
+                 document.title = before + ' ' + folded.querySelectorAll('.wide.more').length";
+    let page = page.replace("</body>", &format!("<script>{probe}</script></body>"));
+    let file = dir.path().join("history.html");
+    std::fs::write(&file, page).unwrap();
+    let Some(title) = title(browser, &file, 400) else {
+        eprintln!("SKIPPED a_table_that_is_unfolded_says_that_it_goes_on: {browser} does not run");
+        return;
+    };
+    assert_eq!(title, "false 1");
+}

@@ -98,6 +98,9 @@ impl Archive {
     /// When `root` itself cannot be read; anything below that cannot be read is
     /// [`Skipped`].
     pub fn scan(root: &Path) -> Result<Self> {
+        if root.metadata().is_ok_and(|about| !about.is_dir()) {
+            return Err(Error::NoTree { path: root.to_owned() });
+        }
         fs::read_dir(root).map_err(Error::io("read the directory", root))?;
         let mut archive = Self { root: root.to_owned(), ..Self::default() };
         let mut dirs = BTreeMap::new();
@@ -368,5 +371,13 @@ mod tests {
     fn a_missing_root_is_an_error_that_names_it() {
         let error = Archive::scan(Path::new("/nonexistent/x")).unwrap_err().to_string();
         assert!(error.contains("/nonexistent/x"), "{error}");
+    }
+
+    /// The remedy was that of a file in the way of what is written.
+    #[test]
+    fn a_root_that_is_a_file_comes_with_what_to_name_instead() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let error = Archive::scan(file.path()).unwrap_err().to_string();
+        assert!(error.contains("name the directory that it lies in"), "{error}");
     }
 }

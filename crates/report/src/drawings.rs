@@ -118,19 +118,8 @@ impl Drawings {
             }),
             run_order: run_order.transpose()?,
             distribution: distribution.collect::<Result<Vec<_>, _>>()?.concat(),
-            topology: [
-                topology::topology(claims).into_inline_for(
-                    Room::Page,
-                    "Topology",
-                    "figure-topology",
-                ),
-                topology::topology_in_a_column(claims).into_inline_for(
-                    Room::Phone,
-                    "Topology",
-                    "figure-topology",
-                ),
-            ]
-            .concat(),
+            topology: twice(|room| topology::topology(claims, room), "Topology", "figure-topology")
+                .concat(),
             colours: rate.variants().into_iter().map(|(name, k)| (name.to_owned(), k)).collect(),
         })
     }

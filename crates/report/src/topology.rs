@@ -2,21 +2,34 @@
 
 use fwdlab_claims::claim::Claims;
 use fwdlab_claims::setting::TrafficSetting;
-use fwdlab_figures::{Anchor, Canvas, Room, at};
+use fwdlab_figures::{Anchor, Canvas, Point, Room, at};
+use fwdlab_guard::words::ends;
 use fwdlab_results::units;
 
-/// Draws tester, device and what flows between them.
-pub fn topology(claims: &Claims) -> Canvas {
+/// Draws tester, device and what flows between them; from above to below for a narrow screen.
+pub fn topology(claims: &Claims, room: Room) -> Canvas {
+    match room {
+        Room::Page => in_a_row(claims),
+        Room::Phone => in_a_column(claims),
+    }
+}
+
+/// The boxes with what stands in them.
+fn boxes(claims: &Claims) -> [(&'static str, &str); 3] {
+    let is_both = claims.setting.traffics.iter().any(|traffic| traffic.is_both_ways);
+    let [first, last] =
+        if is_both { ["sends and checks"; 2] } else { ["sender", "receiver, checks"] };
+    [("tester", first), ("device", &claims.setting.device), ("tester", last)]
+}
+
+fn in_a_row(claims: &Claims) -> Canvas {
     let traffics = &claims.setting.traffics;
     let height = 96.0 + 34.0 * traffics.len().max(1) as f64;
     let mut canvas = Canvas::new(800.0, height);
     let bottom = height - 26.0;
     let link = claims.setting.about.link.word();
-    for (x, width, name, detail) in [
-        (16.0, 130.0, "tester", "sender"),
-        (320.0, 160.0, "device", claims.setting.device.as_str()),
-        (654.0, 130.0, "tester", "receiver, checks"),
-    ] {
+    let places = [(16.0, 130.0), (320.0, 160.0), (654.0, 130.0)];
+    for ((x, width), (name, detail)) in places.into_iter().zip(boxes(claims)) {
         canvas.rect("box", at(x, 16.0), at(x + width, bottom));
         canvas.text("strong", Anchor::Middle, at(x + width / 2.0, 38.0), name);
         canvas.text("faint", Anchor::Middle, at(x + width / 2.0, 54.0), detail);
@@ -30,20 +43,14 @@ pub fn topology(claims: &Claims) -> Canvas {
     canvas
 }
 
-/// The same from above to below, for a narrow screen.
-pub fn topology_in_a_column(claims: &Claims) -> Canvas {
+fn in_a_column(claims: &Claims) -> Canvas {
     const BOX: f64 = 46.0;
     let traffics = &claims.setting.traffics;
     let between = 24.0 + 32.0 * traffics.len() as f64;
     let width = Room::Phone.width();
     let mut canvas = Canvas::new(width, 3.0 * BOX + 2.0 * between + 20.0);
     let mut y = 8.0;
-    let boxes = [
-        ("tester", "sender"),
-        ("device", claims.setting.device.as_str()),
-        ("tester", "receiver, checks"),
-    ];
-    for (k, (name, detail)) in boxes.into_iter().enumerate() {
+    for (k, (name, detail)) in boxes(claims).into_iter().enumerate() {
         canvas.rect("box", at(16.0, y), at(width - 16.0, y + BOX));
         canvas.text("strong", Anchor::Middle, at(width / 2.0, y + 20.0), name);
         canvas.text("faint", Anchor::Middle, at(width / 2.0, y + 36.0), detail);
@@ -52,9 +59,8 @@ pub fn topology_in_a_column(claims: &Claims) -> Canvas {
             break;
         }
         let end = y + between;
-        canvas.line("whisker", at(40.0, y), at(40.0, end));
-        canvas.line("whisker", at(35.0, end - 8.0), at(40.0, end));
-        canvas.line("whisker", at(45.0, end - 8.0), at(40.0, end));
+        let is_both = traffics.iter().any(|traffic| traffic.is_both_ways);
+        arrow(&mut canvas, (at(40.0, y), at(40.0, end)), is_both);
         canvas.text(
             "faint",
             Anchor::End,
@@ -65,10 +71,7 @@ pub fn topology_in_a_column(claims: &Claims) -> Canvas {
             let top = y + 30.0 + 32.0 * n as f64;
             canvas.open(&[("class", "traffic"), ("data-traffic", &traffic.name)]);
             canvas.text("", Anchor::Start, at(56.0, top), &traffic.name);
-            let about = match k {
-                0 => flows(traffic),
-                _ => format!("{}, {} bytes", traffic.family.title(), traffic.frame_bytes),
-            };
+            let about = if k == 0 { flows(traffic) } else { frames(traffic) };
             canvas.text("faint", Anchor::Start, at(56.0, top + 14.0), &about);
             canvas.close();
         }
@@ -86,16 +89,33 @@ fn flows(traffic: &TrafficSetting) -> String {
     }
 }
 
+/// Of which kind its frames are, and whether they go both ways.
+fn frames(traffic: &TrafficSetting) -> String {
+    let ways = if traffic.is_both_ways { ", both ways" } else { "" };
+    format!("{}, {} bytes{ways}", traffic.family.title(), traffic.frame_bytes)
+}
+
+/// A level or upright arrow; where frames go both ways it has a point at either end.
+fn arrow(canvas: &mut Canvas, (from, to): (Point, Point), is_both: bool) {
+    canvas.line("whisker", from, to);
+    let points = [(to, from), (from, to)];
+    for (point, other) in points.into_iter().take(1 + usize::from(is_both)) {
+        let back = |from: f64, to: f64| (from - to).clamp(-8.0, 8.0);
+        let (x, y) = (back(other.x, point.x), back(other.y, point.y));
+        for side in [0.625, -0.625] {
+            canvas.line("whisker", at(point.x + x + side * y, point.y + y + side * x), point);
+        }
+    }
+}
+
 fn draw_traffic(canvas: &mut Canvas, traffic: &TrafficSetting, y: f64) {
     canvas.open(&[("class", "traffic"), ("data-traffic", &traffic.name)]);
     for (from, to) in [(146.0, 320.0), (480.0, 654.0)] {
-        canvas.line("whisker", at(from, y), at(to, y));
-        canvas.line("whisker", at(to - 8.0, y - 5.0), at(to, y));
-        canvas.line("whisker", at(to - 8.0, y + 5.0), at(to, y));
+        arrow(canvas, (at(from, y), at(to, y)), traffic.is_both_ways);
     }
     canvas.text("faint", Anchor::Middle, at(229.0, y - 6.0), &flows(traffic));
-    let frames = format!("{}, {} bytes", traffic.family.title(), traffic.frame_bytes);
-    canvas.text("faint", Anchor::Middle, at(567.0, y - 6.0), &frames);
-    canvas.text("", Anchor::Middle, at(400.0, y + 4.0), &traffic.name);
+    canvas.text("faint", Anchor::Middle, at(567.0, y - 6.0), &frames(traffic));
+    // so many characters stand in the box
+    canvas.text("", Anchor::Middle, at(400.0, y + 4.0), &ends(&traffic.name, 20));
     canvas.close();
 }

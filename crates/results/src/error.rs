@@ -56,6 +56,15 @@ pub enum Error {
         dir: Option<PathBuf>,
     },
 
+    /// A file was named where a directory of results, or of directories with results, is wanted.
+    #[error(
+        "{path} is no directory; wanted one with results in it or below it: name the directory that it lies in"
+    )]
+    NoTree {
+        /// The file.
+        path: PathBuf,
+    },
+
     /// The directory holds no journal, or a journal without its first record.
     #[error("{dir} holds no results: {wanted}; start one with `fwdlab run -o {dir} EXPERIMENT`")]
     NoResults {

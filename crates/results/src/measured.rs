@@ -114,6 +114,12 @@ impl Measured {
         self.queues = queues;
     }
 
+    /// Whether frames went both ways: turned round, between all ports of a mesh, or in sessions.
+    pub fn is_both_ways(&self) -> bool {
+        let is_in_sessions = matches!(self.benchmark, Some(Benchmark::Lookup(_)));
+        !self.ways.is_empty() || is_in_sessions || Queue::are_from_both_sides(&self.proof)
+    }
+
     /// Device cost of the whole trial in busy nanoseconds per frame; `None` when the device worked
     /// on no frame, or cannot say.
     pub fn cost_ns(&self) -> Option<f64> {

@@ -1,5 +1,7 @@
 //! Frames by the queue, worker or processor that took them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// One of several that share the frames.
@@ -55,6 +57,13 @@ impl Queue {
         (!told.is_empty()).then(|| (Self::PAIRS.to_owned(), told.join(", ")))
     }
 
+    /// Whether what [`of_pairs`](Self::of_pairs) told has frames from the side of the destinations, the odd ports.
+    pub fn are_from_both_sides(read_back: &BTreeMap<String, String>) -> bool {
+        let told = read_back.get(Self::PAIRS).map_or("", String::as_str);
+        let mut from = told.split(", ").filter_map(|pair| pair.split_once('>')?.0.parse().ok());
+        from.any(|port: u16| port % 2 == 1)
+    }
+
     /// Whether what is read back by this name is a count, and no setting.
     pub fn is_count(word: &str) -> bool {
         word == Self::PAIRS || word.starts_with("tester's own ")
@@ -103,6 +112,16 @@ mod tests {
         let (word, pairs) = Queue::of_pairs(&by_pair).expect("frames went");
         assert_eq!((&*word, &*pairs), (Queue::PAIRS, "0>1 5, 0>3 7, 2>1 6, 2>3 8"));
         assert_eq!((Queue::of_ports(&[]), Queue::of_pairs(&[vec![0]])), (Vec::new(), None));
+    }
+
+    #[test]
+    fn only_between_all_ports_do_frames_come_from_both_sides() {
+        let told = |told: &str| {
+            let told = BTreeMap::from([(Queue::PAIRS.to_owned(), told.to_owned())]);
+            Queue::are_from_both_sides(&told)
+        };
+        assert!(told("0>1 5, 0>2 7, 1>0 6"));
+        assert!(!told("0>1 5, 0>3 7, 2>1 6, 2>3 8") && !told("") && !told("1 of >"));
     }
 
     /// One port of two took all frames, and the list had nobody to hold it against.

@@ -160,11 +160,27 @@ impl Connected {
     /// The directory for our files on the host, made if need be.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be made, or is somebody else's, who could change what is run from it.
     pub fn make_directory(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<()> {
-        let directory = &self.host.directory;
-        let made = format!("mkdir -p {directory}/files && chmod 700 {directory}");
-        self.ask(&made, is_stopped).map(|_| ())
+        const ANOTHERS: i32 = 9;
+        let directory = self.host.directory.clone();
+        let made = format!(
+            "mkdir -p {directory} || exit 1; [ -O {directory} ] || exit {ANOTHERS}; \
+             chmod 700 {directory} && mkdir -p {directory}/files"
+        );
+        let said = self.run(&made, is_stopped)?;
+        match said.status {
+            0 => Ok(()),
+            ANOTHERS => Err(RemoteError::failed(
+                FailureKind::Misconfigured,
+                self.role(),
+                format!(
+                    "{directory} belongs to somebody else, who could change what is run from it"
+                ),
+                "write another directory into [hosts]",
+            )),
+            status => Err(self.refused(&made, status, &said.errors)),
+        }
     }
 
     /// Puts bytes onto the host, under the name of their digest, and returns the path. What is there

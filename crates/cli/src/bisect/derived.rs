@@ -1,6 +1,8 @@
 //! The experiment of one comparison. It stands beside the original, since paths in it are relative to
 //! where that stands, and goes when the comparison has ended, or with the next bisection when this one
-//! was killed. So does what says in which repository that one had commits checked out.
+//! was killed. So does what says in which repository that one had commits checked out; that is kept with
+//! the user's state: git runs what a repository's settings name, and a stranger may have put anything
+//! beside an experiment.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::repository::{Repository, bring_back};
+use crate::state;
 
 /// What its name holds before the number of the process.
 const MARK: &str = ".bisect-";
@@ -28,21 +31,26 @@ impl Derived {
     /// # Errors
     /// When it cannot be written.
     pub fn write(experiment: &Path, text: &str) -> anyhow::Result<Self> {
-        Self::beside(experiment, EXPERIMENT, text)
+        let name = experiment.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!(".{name}{MARK}{}{EXPERIMENT}", std::process::id());
+        Self::at(experiment.with_file_name(name), text)
     }
 
-    /// Says beside `experiment` in which repository commits are checked out.
+    /// Says in the user's state in which repository commits are checked out; nothing where there is no such place.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn pointer(experiment: &Path, repository: &Repository) -> anyhow::Result<Self> {
-        Self::beside(experiment, POINTER, &repository.place()?.to_string_lossy())
+    pub fn pointer(repository: &Repository) -> anyhow::Result<Option<Self>> {
+        let Some(dir) = state::place() else { return Ok(None) };
+        std::fs::create_dir_all(&dir)
+            .with_context(|| format!("cannot create {}", dir.display()))?;
+        let path = dir.join(format!(".repository{MARK}{}{POINTER}", std::process::id()));
+        Self::at(path, &repository.place()?.to_string_lossy()).map(Some)
     }
 
-    fn beside(experiment: &Path, end: &str, text: &str) -> anyhow::Result<Self> {
-        let name = experiment.file_name().unwrap_or_default().to_string_lossy();
-        let path = experiment.with_file_name(format!(".{name}{MARK}{}{end}", std::process::id()));
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    fn at(path: PathBuf, text: &str) -> anyhow::Result<Self> {
+        fwdlab_guard::write_whole(&path, text.as_bytes())
+            .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Self { path })
     }
 
@@ -60,22 +68,28 @@ impl Drop for Derived {
     }
 }
 
-/// Removes what bisections left beside `experiment` whose processes are gone, where the system says
-/// which are there, and brings back what they had checked out.
+/// Removes what bisections left whose processes are gone, beside `experiment` and in the user's state, where the
+/// system says which are there, and brings back what they had checked out.
 pub fn tidy(experiment: &Path) {
+    let dir = experiment.parent().filter(|dir| !dir.as_os_str().is_empty());
+    left_in(dir.unwrap_or(Path::new(".")), EXPERIMENT, |_| {});
+    if let Some(state) = state::place() {
+        left_in(&state, POINTER, take_back);
+    }
+}
+
+/// Removes what processes left in a directory that are gone, each after a last look.
+fn left_in(dir: &Path, end: &str, look: impl Fn(&Path)) {
     let processes = Path::new("/proc");
     if !processes.join("self").exists() {
         return;
     }
-    let dir = experiment.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let Ok(entries) = std::fs::read_dir(dir.unwrap_or(Path::new("."))) else { return };
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
     for entry in entries.flatten() {
-        let is_left = process(&entry.file_name())
+        let is_left = process(&entry.file_name(), end)
             .is_some_and(|number| !processes.join(number.to_string()).exists());
         if is_left && entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            if entry.file_name().to_string_lossy().ends_with(POINTER) {
-                take_back(&entry.path());
-            }
+            look(&entry.path());
             // another one may have removed it at the same time
             let _ = std::fs::remove_file(entry.path());
         }
@@ -91,9 +105,8 @@ fn take_back(pointer: &Path) {
 }
 
 /// The process that wrote a file of this name.
-fn process(name: &OsStr) -> Option<u32> {
-    let name = name.to_str()?.strip_prefix('.')?;
-    let name = name.strip_suffix(EXPERIMENT).or_else(|| name.strip_suffix(POINTER))?;
+fn process(name: &OsStr, end: &str) -> Option<u32> {
+    let name = name.to_str()?.strip_prefix('.')?.strip_suffix(end)?;
     name.rsplit_once(MARK)?.1.parse().ok()
 }
 
@@ -118,5 +131,19 @@ mod tests {
         let path = own.path().to_owned();
         drop(own);
         assert!(!path.exists());
+    }
+
+    /// Its name can be guessed: a link there led what was written elsewhere.
+    #[test]
+    fn a_link_in_its_place_is_replaced_and_what_it_leads_to_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let experiment = dir.path().join("chain.toml");
+        let mine = dir.path().join("mine");
+        std::fs::write(&mine, "mine").unwrap();
+        let guessed = dir.path().join(format!(".chain.toml.bisect-{}.toml", std::process::id()));
+        std::os::unix::fs::symlink(&mine, &guessed).unwrap();
+        let own = Derived::write(&experiment, "text").unwrap();
+        assert_eq!(std::fs::read_to_string(own.path()).unwrap(), "text");
+        assert_eq!(std::fs::read_to_string(&mine).unwrap(), "mine");
     }
 }

@@ -1,8 +1,9 @@
 //! The socket of one router: for its owner alone, held by one router at a time, gone with it.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{self, BufReader};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,8 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use anyhow::{Context, bail};
+use fwdlab_guard::Scratch;
 
-use super::{Answer, LONGEST_ORDER, Order, read_line, write_line};
+use super::{Answer, LONGEST_ORDER, Order, check_length, read_line, write_line};
 
 /// Clients at a time.
 const MOST_CLIENTS: usize = 64;
@@ -79,25 +81,22 @@ fn bind(path: &Path) -> anyhow::Result<UnixListener> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let name = path.file_name().context("it has no name")?;
+    path.file_name().context("it has no name")?;
+    check_length(path)?;
     // Two routers that begin at once look one after the other; the lock ends with this function.
     let directory = File::open(parent).with_context(|| parent.display().to_string())?;
     directory.lock()?;
     make_way(path)?;
-    let mut private = name.to_owned();
-    private.push(format!(".{}", std::process::id()));
-    let private = parent.join(private);
-    DirBuilder::new().mode(0o700).create(&private).context("cannot be made")?;
-    let inside = private.join("s");
-    let bound = (|| {
-        let listener = UnixListener::bind(&inside)?;
-        fs::set_permissions(&inside, fs::Permissions::from_mode(0o600))?;
-        fs::rename(&inside, path)?;
-        Ok::<_, io::Error>(listener)
-    })();
-    let _ = fs::remove_file(&inside);
-    let _ = fs::remove_dir(&private);
-    bound.context("cannot be made")
+    // Routers that were killed left their directories here.
+    Scratch::tidy(parent);
+    let private = Scratch::under(parent).context("cannot be made")?;
+    let handle = File::open(private.path())?;
+    // By its number: its path may be longer than that of a socket can be.
+    let inside = PathBuf::from(format!("/proc/self/fd/{}/s", handle.as_raw_fd()));
+    let listener = UnixListener::bind(&inside).context("cannot be made")?;
+    fs::set_permissions(&inside, fs::Permissions::from_mode(0o600))?;
+    fs::rename(&inside, path).context("cannot be made")?;
+    Ok(listener)
 }
 
 /// Leaves the place free, or for a socket that nobody listens on.
@@ -212,6 +211,34 @@ mod tests {
         let refused = ControlSocket::open(&file, echo).unwrap_err();
         assert!(format!("{refused:#}").contains("no socket"), "{refused:#}");
         assert_eq!(fs::read(&file).unwrap(), b"data");
+    }
+
+    /// The directory in which a socket was made had the router's process in its name and nothing else: that
+    /// of a killed router stood in the way of one with the same number.
+    #[test]
+    fn what_a_killed_router_left_is_not_in_the_way_and_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s");
+        fs::create_dir(dir.path().join(format!("s.{}", std::process::id()))).unwrap();
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let left = dir.path().join(format!("fwdlab-{}-0123456789abcdef", child.id()));
+        fs::create_dir(&left).unwrap();
+        let _socket = ControlSocket::open(&path, echo).unwrap();
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn a_path_is_as_long_as_that_of_a_socket_can_be() {
+        let dir = tempfile::tempdir().unwrap();
+        let room = 107 - dir.path().as_os_str().len() - 1;
+        let path = dir.path().join("x".repeat(room));
+        let socket = ControlSocket::open(&path, echo).unwrap();
+        assert_eq!(order(&path, "{\"words\":[]}\n"), "{\"done\":\"\"}\n");
+        drop(socket);
+        let path = dir.path().join("x".repeat(room + 1));
+        let refused = format!("{:#}", ControlSocket::open(&path, echo).unwrap_err());
+        assert!(refused.contains("name a shorter one"), "{refused}");
     }
 
     #[test]

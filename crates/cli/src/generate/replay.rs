@@ -1,11 +1,11 @@
 //! `fwdlab gen --pcap FILE`: the frames of a capture, as they are, again and again.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use fwdlab_guard::input;
 use fwdlab_port::Clock;
 use fwdlab_traffic::{Replay, ReplayPlan, ReplayResult};
 use fwdlab_wire::ethernet::FCS_LEN;
@@ -17,6 +17,9 @@ use crate::{interrupt, output};
 /// How long frames may take to come back after the last was sent, in ns.
 const DRAIN_NS: u64 = 100_000_000;
 
+/// Longest capture, in bytes.
+const MOST_CAPTURE: u64 = 1 << 40;
+
 /// Replays the capture and prints what was sent and came back.
 ///
 /// # Errors
@@ -25,7 +28,7 @@ const DRAIN_NS: u64 = 100_000_000;
 pub(super) fn execute(arguments: &GenArgs, path: &Path) -> anyhow::Result<ExitCode> {
     let duration = time(arguments.seconds)?;
     let shown = path.display();
-    let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
+    let file = input::named(path, MOST_CAPTURE).with_context(|| format!("cannot read {shown}"))?;
     let replay = Replay::read(BufReader::new(file)).with_context(|| format!("{shown}"))?;
     let cut = replay.cut_frames();
     if cut.frames > 0 {
@@ -52,16 +55,26 @@ pub(super) fn execute(arguments: &GenArgs, path: &Path) -> anyhow::Result<ExitCo
         drain_ns: if back.is_deaf() { 0 } else { DRAIN_NS },
     };
     let stop = interrupt::stop_on_interrupt()?;
-    let result = replay.run(&plan, &pool, (&mut *out, &mut back), Clock::new(), &stop);
-    output::print(&text(&result, arguments.json, back.is_deaf()))?;
+    let mut result = replay.run(&plan, &pool, (&mut *out, &mut back), Clock::new(), &stop);
+    let refused = out.counters().tx_dropped;
+    result.sent = result.sent.saturating_sub(refused);
+    if refused > 0 {
+        fwdlab_guard::say!(
+            "warning: {} refused {refused} frames: is it up, and are they whole? An Ethernet header has 14 bytes",
+            arguments.interface
+        );
+    }
+    output::print(&text(&result, refused, arguments.json, back.is_deaf()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn text(result: &ReplayResult, is_json: bool, is_deaf: bool) -> String {
+fn text(result: &ReplayResult, refused: u64, is_json: bool, is_deaf: bool) -> String {
     let ReplayResult { sent, received, returned, duration_ns, .. } = *result;
     let seconds = duration_ns as f64 / 1e9;
     if is_json {
-        let mut object = json!({ "sent": sent, "seconds": seconds, "returned": returned });
+        let mut object = json!({
+            "sent": sent, "refused": refused, "seconds": seconds, "returned": returned,
+        });
         if !is_deaf {
             object["received"] = received.into();
         }

@@ -435,6 +435,18 @@ fn two_controllers_do_not_share_a_testbed() {
     rig.assert_finished(&output);
 }
 
+/// Whoever made it before us could change the program that we run from it.
+#[test]
+fn a_directory_of_somebody_else_on_a_host_is_not_used() {
+    let Some(rig) = Rig::up("a directory of somebody else", &[]) else { return };
+    rig.on("tester", "mkdir -p /var/tmp/fwdlab && chown 65534 /var/tmp/fwdlab");
+    let output = rig.run(EXPERIMENT);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("/var/tmp/fwdlab belongs to somebody else"), "{said}");
+    assert_eq!(rig.on("tester", "ls /var/tmp/fwdlab"), "");
+}
+
 #[test]
 fn a_killed_controller_is_gone_on_with() {
     let Some(rig) = Rig::up("a killed controller", &[]) else { return };

@@ -164,7 +164,7 @@ fn table(history: &History) -> String {
         let (low, high) = last.interval();
         let show = |value: f64| escaped(&units::figure(value, &series.key.unit));
         rows.push_str(&format!(
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td>\
+            "<tr><td>{}</td><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td>\
              <td class=\"n\">{} to {}</td></tr>\n",
             escaped(&series.key.name()),
             series.points.len(),
@@ -175,8 +175,9 @@ fn table(history: &History) -> String {
         ));
     }
     format!(
-        "<h2>Last points</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>series</th><th>points</th>\
-         <th>revision</th><th>median</th><th>interval</th></tr></thead>\n<tbody>\n{rows}</tbody>\
+        "<h2>Last points</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>series</th>\
+         <th class=\"n\">points</th><th>revision</th><th class=\"n\">median</th>\
+         <th class=\"n\">interval</th></tr></thead>\n<tbody>\n{rows}</tbody>\
          </table></div>"
     )
 }
@@ -219,6 +220,20 @@ mod tests {
         for (file, text) in readme(&find([point(1), point(2)], &[], &Options::default())) {
             assert!(!text.contains("<script"), "{file}: {text}");
         }
+    }
+
+    /// Figures stood right, their heads left.
+    #[test]
+    fn the_head_of_a_column_stands_as_its_cells_do() {
+        let point = Point { revision: "r1".into(), values: vec![1e6, 1.1e6], ..Point::default() };
+        let table = table(&find([point], &[], &Options::default()));
+        let sides = |cell: &str| -> Vec<bool> {
+            let cells = table.split(cell).skip(1);
+            cells.map(|rest| rest.starts_with(" class=\"n\"")).collect()
+        };
+        // "<thead>" begins as a cell does
+        assert_eq!(sides("<th")[1..], sides("<td"), "{table}");
+        assert!(STYLE.contains("th.n, td.n {"));
     }
 
     /// Names of points were shortened by a function that was called as the one that shortens figures: what a point

@@ -96,7 +96,7 @@ fn style() -> String {
     let light = fwdlab_figures::properties(&fwdlab_figures::LIGHT);
     let dark = fwdlab_figures::properties(&fwdlab_figures::DARK);
     format!(
-        ":root{{{light}--shade:#f3f5f7}}\n\
+        ":root{{{light}--shade:#f8f9fa}}\n\
          @media screen and (prefers-color-scheme:dark){{:root:not([data-look=light]){{{dark}--shade:#1a2129}}}}\n\
          @media screen{{:root[data-look=dark]{{{dark}--shade:#1a2129}}}}\n{STYLE}{}",
         fwdlab_figures::inline_sheet()

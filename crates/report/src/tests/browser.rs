@@ -303,6 +303,19 @@ fn a_phone_gets_drawings_of_its_own_and_nothing_is_wider_than_it() {
          .map(t => f.id + ': ' + t.textContent); }})"
     );
     assert_eq!(browser.eval(&beyond), json!([]));
+    // What hides variants does not stay on so small a screen: that of twelve filled most of it.
+    let stays = "getComputedStyle(document.querySelector('.controls')).position";
+    assert_eq!(browser.eval(stays), "static");
+    // Doubts within verdicts can be read (WCAG 2, 1.4.3).
+    let contrast = "(() => { const light = (name) => { \
+         const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim(); \
+         const parts = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255); \
+         const [r, g, b] = parts.map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); \
+         return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05; }; \
+         const [one, other] = [light('--warn'), light('--shade')]; \
+         return Math.max(one, other) / Math.min(one, other); })()";
+    let contrast = browser.eval(contrast);
+    assert!(contrast.as_f64().is_some_and(|times| times >= 4.5), "{contrast}");
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 

@@ -9,6 +9,7 @@ use super::super::sections::{
 use super::super::source::{Extras, Source};
 use super::example;
 use fwdlab_claims::{Claims, claims};
+use fwdlab_figures::Room;
 use fwdlab_results::{Benchmark, Measure, Results, SessionRound, Sessions, Tick};
 use std::collections::BTreeSet;
 use std::fs;
@@ -248,6 +249,17 @@ fn next_to_nothing_has_no_percentage() {
 #[test]
 fn each_way_and_the_energy_stand_beside_the_sum() {
     let made = Made::of(example::with_both_ways());
+    let arrows = |made: &Made| made.extras.drawings.topology.matches("class=\"whisker\"").count();
+    let one_way = Made::of(example::results(&example::TWO, 2));
+    // Two arrows for each traffic in a row, two in a column: three lines, and two more for a second point.
+    let both = 5 * arrows(&one_way) / 3;
+    assert_eq!(arrows(&made), both, "an arrow has a point at one end");
+    assert!(made.extras.drawings.topology.contains("bytes, both ways"));
+    assert!(!one_way.extras.drawings.topology.contains("both ways"));
+    let mut claims = one_way.claims;
+    claims.setting.traffics[0].name = "x".repeat(60);
+    let drawn = super::super::topology::topology(&claims, Room::Page).into_inline("", "");
+    assert!(drawn.contains(">xxxxxxxxxx…xxxxxxxxxx<"), "a name stands beyond its box: {drawn}");
     let text = made.render(SECTIONS, Rendering::Readme);
     let row = |start: &str| {
         let found = text

@@ -225,6 +225,8 @@
   const wide = [...document.querySelectorAll(".wide")];
   const hint = () => wide.forEach((own) => own.classList.toggle("more", own.scrollLeft + own.clientWidth + 2 < own.scrollWidth));
   wide.forEach((own) => own.addEventListener("scroll", hint, { passive: true }));
+  // what is folded has no width yet
+  addEventListener("toggle", hint, true);
 
   for (const id of ["machine", "configuration", "family", "log", "zero", "changed"]) by(id).addEventListener("change", show);
   let wait;
