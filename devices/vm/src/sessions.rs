@@ -2,7 +2,7 @@
 
 use fwdlab_agent::channel::{Counted, Reading, Round};
 use fwdlab_agent::task::TaskSessions;
-use fwdlab_experiment::fields::Section;
+use fwdlab_experiment::fields::{Section, integer_of};
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{
     DeviceTables, Direction, Load, SessionProtocol, SessionsOf, Traffic, Variant, untranslatable,
@@ -69,6 +69,9 @@ pub(super) fn check(traffics: &[Traffic], variant: &Variant, boot: &Boot) -> Res
 const ROOM: [&str; 3] =
     ["net.netfilter.nf_conntrack_max", "net.nf_conntrack_max", "net.inet.ip.fw.dyn_max"];
 
+/// Rules that say for how many there is room (`set limit states`).
+const PF: &str = "pf";
+
 /// Memory of a guest where the file names none, and what its kernel keeps of it for itself, in MiB.
 const USUAL_MEMORY: u32 = 512;
 const KEPT: u32 = 64;
@@ -88,7 +91,7 @@ pub(super) fn check_before(
     complaints: &mut Complaints<'_>,
 ) {
     let rooms: Vec<(String, u64, bool)> =
-        file.variants.iter_mut().map(|variant| room_of(variant, memory_mb)).collect();
+        file.variants.iter_mut().filter_map(|variant| room_of(variant, memory_mb)).collect();
     let largest = rooms.iter().max_by_key(|(_, room, _)| *room);
     let of_sessions = file.traffics.iter().filter(|(traffic, _)| traffic.sessions.is_some());
     for (traffic, place) in of_sessions {
@@ -126,19 +129,22 @@ pub(super) fn check_before(
     }
 }
 
-/// The name of a variant, for how many sessions its table has room, and whether it says so.
-fn room_of(variant: &mut Section<'_>, memory_mb: Option<u32>) -> (String, u64, bool) {
+/// The name of a variant, for how many sessions its table has room, and whether it says so; nothing beside rules of pf,
+/// which say it themselves.
+fn room_of(variant: &mut Section<'_>, memory_mb: Option<u32>) -> Option<(String, u64, bool)> {
     let name = variant.value("name").and_then(|found| found.value.as_str());
     let name = name.unwrap_or_default().to_owned();
     let set = variant.value("set").and_then(|found| found.value.as_table());
+    if set.is_some_and(|set| set.contains_key(PF)) {
+        return None;
+    }
     let told = set.into_iter().flat_map(|set| set.iter()).find_map(|(word, value)| {
         let is_room = ROOM.contains(&word.get_ref().replace('/', ".").as_str());
         let value = value.get_ref();
-        let text = value.as_str().map(str::to_owned);
-        let text = text.or_else(|| value.as_integer().map(|number| number.to_string()));
-        text.filter(|_| is_room)?.trim().parse().ok()
+        let number = || value.as_str().and_then(|text| text.trim().parse().ok());
+        integer_of(value).or_else(number).filter(|_| is_room)
     });
-    (name, told.unwrap_or_else(|| usual_room(memory_mb)), told.is_some())
+    Some((name, told.unwrap_or_else(|| usual_room(memory_mb)), told.is_some()))
 }
 
 /// The sessions of a traffic as a guest is told of them.
@@ -303,6 +309,9 @@ mod before {
         let lower = read(FULL, "\"net/netfilter/nf_conntrack_max\" = \"5000\"", "");
         assert!(lower.expect_err("refused").contains("room for 5000"));
         assert_eq!(read("measure = \"insertion\"", &format!("{max} = 5000"), ""), Ok(()));
+        // Rules of pf say themselves for how many there is room.
+        let pf = "pf = \"set limit states 200\", \"net.inet.ip.fw.dyn_max\" = 5000";
+        assert_eq!(read(FULL, pf, ""), Ok(()));
     }
 
     #[test]
