@@ -395,6 +395,8 @@ pub fn checks(sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
         let loads: Vec<_> = runs.iter().map(|&(o, f)| (known(o), f)).collect();
         found.extend(validity::saturation(&loads, None));
         found.extend(validity::generator(&offered, asked));
+        let shares: Vec<_> = trials(sides).map(lost_shares).collect();
+        found.extend(validity::loss_in_bursts(&shares));
         // Where they share a core on purpose, it is known and said what bounded each trial.
         if trials(sides).all(|t| t.measured.environment.device_share.is_none()) {
             found.extend(validity::shared_bottleneck(&runs));
@@ -422,6 +424,17 @@ pub(crate) fn core_share(trial: &Trial) -> Option<f64> {
     let environment = &trial.measured.environment;
     let kept = environment.steal_share.map(|stolen| 1.0 - stolen);
     environment.core_share.into_iter().chain(kept).reduce(f64::min)
+}
+
+/// The share of frames lost in the median interval, and of all in the steady window, of a trial with a load of its own:
+/// at most a device's rate swings, and the median is what it is told by.
+fn lost_shares(trial: &Trial) -> Option<[f64; 2]> {
+    trial.offered_pps_asked.filter(|_| !trial.was_away())?;
+    let steady = trial.steady_intervals();
+    let sent = steady.iter().map(|own| own.tx).sum::<Option<u64>>().filter(|sent| *sent > 0)?;
+    let came = steady.iter().map(|own| own.rx).fold(0, u64::saturating_add);
+    let typical = trial.rate_pps? / trial.offered_pps().filter(|offered| *offered > 0.0)?;
+    Some([typical, came as f64 / sent as f64].map(|came| (1.0 - came).max(0.0)))
 }
 
 fn wrong_frames(sides: &[Vec<&Trial>; 2]) -> Option<Finding> {

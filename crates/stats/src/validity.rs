@@ -10,7 +10,8 @@ mod words;
 
 pub use checks::{
     LEAST_CORE_SHARE, SATURATION_SHARE, SHARED_CORRELATION, cores_taken, failed_trials, flows,
-    frames, generator, one_factor, out_of_reach, rare_runs, saturation, shared_bottleneck,
+    frames, generator, loss_in_bursts, one_factor, out_of_reach, rare_runs, saturation,
+    shared_bottleneck,
 };
 pub use stability::{drift, gaps, ramp, stray_runs, two_clusters};
 
@@ -138,6 +139,16 @@ pub enum Finding {
         wrong: u64,
         /// Out of how many.
         checked: u64,
+    },
+    /// Frames were lost in bursts: the median interval lost another share of them than all together, so that
+    /// the rate, which is the median's, is not that of the frames.
+    LossInBursts {
+        /// Trials in which that was so.
+        trials: usize,
+        /// All trials of the comparison.
+        of: usize,
+        /// Share lost in the median interval and of all frames, 0 to 1, where they differ most.
+        lost: [f64; 2],
     },
     /// Single runs lie far from the others. They are kept.
     StrayRuns {
@@ -272,6 +283,7 @@ impl Finding {
             | Self::BlocksApart { .. }
             | Self::NotApplied { .. }
             | Self::FramesWrong { .. }
+            | Self::LossInBursts { .. }
             | Self::CoresTaken { .. }
             | Self::TruthsMissed { .. }
             | Self::JournalChanged { .. }
@@ -327,6 +339,10 @@ impl Finding {
             }
             Self::FramesWrong { .. } => {
                 "look at the device's configuration: it did not forward what it should"
+            }
+            Self::LossInBursts { .. } => {
+                "take intervals that are several times as long as these bursts, or measure the share that is lost \
+                 (measure = \"loss-curve\")"
             }
             Self::StrayRuns { .. } => {
                 "look at what else ran then; more blocks make the verdict firmer"

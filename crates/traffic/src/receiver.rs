@@ -282,9 +282,8 @@ impl Receiver {
             return recorded.faults_of(flow, sent);
         }
         let stream = &self.streams[stream];
-        let mut faults = stream.faults.get(flow).copied().unwrap_or_default();
-        faults.lost += sent.wrapping_sub(stream.flows[flow].next());
-        faults
+        let faults = stream.faults.get(flow).copied().unwrap_or_default();
+        faults.at_end(&stream.flows[flow], sent)
     }
 
     /// The latencies, if the plan asked for them.

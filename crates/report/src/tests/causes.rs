@@ -81,3 +81,42 @@ fn figures_of_a_shared_cause_stand_beside_those_they_are_of() {
     assert!(flat.contains("for 25 to 31 % of the time, less than 60 % (v05)"), "{flat:.3000}");
     assert!(flat.contains("(v02, v03, v04, v06, "), "{flat:.3000}");
 }
+
+/// A rule that drops 400 of 1000 frames in a row made the median interval lose half of them, and the verdict said so.
+#[test]
+fn a_verdict_by_the_median_of_intervals_is_withheld_where_losses_come_in_bursts() {
+    let of = |is_in_bursts: bool| {
+        let mut results = example::results(&example::TWO, 8);
+        let base = results.campaign.baseline.clone();
+        for trial in &mut results.trials {
+            trial.offered_pps_asked = Some(1_000_000.0);
+            let is_base = trial.variant == base;
+            for (at, interval) in trial.measured.intervals.iter_mut().enumerate() {
+                let lost = match (is_base, is_in_bursts) {
+                    (true, _) => 0,
+                    (_, true) if at % 3 == 0 => 80_000,
+                    (_, true) => 10_000,
+                    (_, false) => 30_000,
+                };
+                (interval.tx, interval.rx) = (Some(100_000), 100_000 - lost);
+                interval.busy = None;
+            }
+            trial.measured.busy = None;
+            let rate = if is_base {
+                1e6
+            } else if is_in_bursts {
+                9e5
+            } else {
+                7e5
+            };
+            trial.rate_pps = Some(rate + f64::from(trial.block));
+        }
+        let (_dir, results) = directory(results);
+        let found = claims(&results).unwrap();
+        let said = found.verdicts.iter().map(|own| format!("{:?} {:?}", own.verdict, own.findings));
+        said.collect::<Vec<_>>().join("\n")
+    };
+    let said = of(true);
+    assert!(said.contains("LossInBursts { trials: 8, of: 16"), "{said}");
+    assert!(!of(false).contains("LossInBursts"), "{}", of(false));
+}

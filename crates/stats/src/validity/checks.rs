@@ -135,3 +135,17 @@ pub fn frames(checked: u64, counts: &[(&str, u64)]) -> Option<Finding> {
         counts.iter().copied().filter(|(_, wrong)| *wrong > 0).max_by_key(|(_, wrong)| *wrong)?;
     Some(Finding::FramesWrong { what: what.to_owned(), wrong, checked })
 }
+
+/// Shares of lost frames that differ by more than this are not one share that is read twice.
+const BURSTS: f64 = 0.01;
+
+/// Whether frames were lost in bursts: of each trial the share that was lost in the median interval, and that of all
+/// frames, where both are known.
+pub fn loss_in_bursts(shares: &[Option<[f64; 2]>]) -> Option<Finding> {
+    let distance = |[typical, all]: &[f64; 2]| (typical - all).abs();
+    // Where hardly a frame was lost, what differs are the clocks of sender and receiver.
+    let is_burst = |lost: &&[f64; 2]| distance(lost) > BURSTS && lost[1] > BURSTS;
+    let burst: Vec<[f64; 2]> = shares.iter().flatten().filter(is_burst).copied().collect();
+    let lost = burst.iter().copied().max_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    Some(Finding::LossInBursts { trials: burst.len(), of: shares.len(), lost })
+}

@@ -181,6 +181,17 @@ fn gaps_inside_steady_windows_are_counted() {
 }
 
 #[test]
+fn losses_of_which_the_median_interval_has_another_share_are_bursts() {
+    let even = [Some([0.1, 0.1]), Some([0.0, 0.009]), Some([0.02, 0.0]), None];
+    assert_eq!(loss_in_bursts(&even), None);
+    let finding = loss_in_bursts(&[Some([0.0, 0.1]), even[0], Some([0.5, 0.2]), None]).unwrap();
+    let wanted = Finding::LossInBursts { trials: 2, of: 4, lost: [0.5, 0.2] };
+    assert_eq!(finding, wanted);
+    assert_weight(&finding, Severity::Invalid);
+    assert!(finding.to_string().contains("lost 50.0 % of its frames, all together lost 20.0 %"));
+}
+
+#[test]
 fn every_other_finding_weighs_what_it_should() {
     let settings = vec!["net.route.algo.inet.algo".to_owned()];
     assert_weight(&Finding::NotApplied { settings }, Severity::Invalid);

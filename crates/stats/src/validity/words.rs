@@ -25,6 +25,7 @@ impl fmt::Display for Finding {
             | Self::NotApplied { .. }
             | Self::NothingDiffers { .. }
             | Self::FramesWrong { .. }
+            | Self::LossInBursts { .. }
             | Self::JournalChanged { .. }
             | Self::Allowed { .. } => self.of_plan(f),
             Self::StrayRuns { .. }
@@ -135,6 +136,13 @@ impl Finding {
             Self::FramesWrong { what, wrong, checked } => {
                 write!(f, "frames: {wrong} of {checked} {what}")
             }
+            Self::LossInBursts { trials, of, lost: [typical, all] } => write!(
+                f,
+                "losses in bursts: in {trials} of {of} trials the median interval, by which rates are told, lost {:.1} % \
+                 of its frames, all together lost {:.1} %",
+                100.0 * typical,
+                100.0 * all
+            ),
             Self::JournalChanged { line } => write!(
                 f,
                 "journal changed: line {line} of trials.jsonl, or what it follows from, is not as it was \

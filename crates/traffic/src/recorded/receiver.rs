@@ -254,9 +254,8 @@ impl RecordedReceiver {
     }
 
     pub(crate) fn faults_of(&self, flow: usize, sent: u32) -> FlowFaults {
-        let mut faults = self.faults.get(flow).copied().unwrap_or_default();
-        faults.lost += sent.wrapping_sub(self.flows[flow].next());
-        faults
+        let faults = self.faults.get(flow).copied().unwrap_or_default();
+        faults.at_end(&self.flows[flow], sent)
     }
 }
 
