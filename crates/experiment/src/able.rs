@@ -251,10 +251,18 @@ pub(super) fn abilities(
         let complaint = Complaint::new(
             format!("the device {:?} cannot {what}", device.name()),
             match other {
-                Some(other) => format!("device = {:?} for it{}", other.name(), kind_of(*measure)),
+                Some(other) => {
+                    let rest =
+                        if able.is_some() { "" } else { ", which cannot do what else is asked" };
+                    format!("device = {:?} for it{}{rest}", other.name(), kind_of(*measure))
+                }
                 None => "what one device can do".to_owned(),
             },
-            format!("change the device, or {remedy}"),
+            // Another device helps where it can do all.
+            match able {
+                Some(_) => format!("change the device, or {remedy}"),
+                None => (*remedy).to_owned(),
+            },
         );
         complaints.add(at, field, complaint);
     }
@@ -370,6 +378,49 @@ mod tests {
         fn check_value(&self, _: &str, _: &str) -> Result<(), Complaint> {
             Ok(())
         }
+    }
+
+    /// A device that sends frames of one length.
+    struct Even;
+
+    impl Schema for Even {
+        fn name(&self) -> &'static str {
+            "even"
+        }
+
+        fn abilities(&self) -> Abilities {
+            Abilities { mixes_lengths: false, ..Abilities::ALL }
+        }
+
+        fn check_word(&self, _: &str) -> Result<(), Complaint> {
+            Ok(())
+        }
+
+        fn check_value(&self, _: &str, _: &str) -> Result<(), Complaint> {
+            Ok(())
+        }
+    }
+
+    /// "Change the device" led to one that refused something else.
+    #[test]
+    fn no_other_device_is_a_remedy_where_none_can_do_all() {
+        let text = format!(
+            "title = \"t\"\ndevice = \"even\"\nbaseline = \"a\"\nmeasure = \"lookup\"\n\
+             [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n[[traffic]]\nname = \"t\"\n\
+             {INET}kind = \"sessions\"\nframe = \"imix\"\n[routes]\n\
+             static = [\"198.19.0.0/16 via 198.19.0.203\"]\n"
+        );
+        let said = |devices: &[&dyn Schema]| {
+            let read = Experiment::parse(Path::new("x.toml"), &text, devices);
+            read.expect_err("refused").to_string()
+        };
+        let alone = said(&[&Even, &Rings]);
+        assert!(
+            alone.contains("\"rings\" for it, which cannot do what else is asked; write one"),
+            "{alone}"
+        );
+        let able = said(&[&Even, &Rings, &Anything]);
+        assert!(able.contains("\"anything\" for it; change the device, or write one"), "{able}");
     }
 
     /// Of goodput on a device that has none another one was named that has none either.

@@ -92,21 +92,27 @@ pub(super) fn check(
             "each of its {count} destinations has a frame every {seldom_s:.1} s only, and a change is given \
              up after 5 s"
         );
-        let what = if traffic.load == Load::Max {
-            "its load is as much as the tester can send, and the time between frames is the resolution"
+        let (key, what) = if traffic.load == Load::Max {
+            (
+                "load",
+                "its load is as much as the tester can send, and the time between frames is the resolution",
+            )
         } else if matches!(traffic.order, Order::Zipf { .. } | Order::Elephants { .. }) {
-            "some of its destinations have a frame far more seldom than others, and the time between \
-             frames is the resolution"
+            (
+                "order",
+                "some of its destinations have a frame far more seldom than others, and the time between \
+                 frames is the resolution",
+            )
         } else if seldom_s > LONGEST_S {
-            &between
+            ("load", between.as_str())
         } else if last - first >= MOST {
-            "it has more than 1000 destinations"
+            ("destination", "it has more than 1000 destinations")
         } else if traffic.inet6.is_some() || traffic.capture.is_some() || traffic.sizes.is_mixed() {
-            "it is of two families, of a capture or of several lengths"
+            ("load", "it is of two families, of a capture or of several lengths")
         } else if traffic.direction.is_both() {
-            "its frames go both ways"
+            ("direction", "its frames go both ways")
         } else if common(fixed(), &traffic.destination).is_none() {
-            "its destinations have no route in common, which could change"
+            ("destination", "its destinations have no route in common, which could change")
         } else {
             continue;
         };
@@ -115,7 +121,7 @@ pub(super) fn check(
             "a load such as \"100kpps\" one way to at most 1000 destinations of one route in static",
             "change the traffic, or leave out measure = \"convergence\"",
         );
-        let (at, field) = place.key_or_ends("load");
+        let (at, field) = place.key_or_ends(key);
         complaints.add(at, field, complaint);
     }
 }

@@ -395,7 +395,7 @@ fn read_order(
         Complaint::new(
             format!("{value:?} is no order of flows"),
             "\"sequential\", \"random\", \"zipf(EXPONENT)\" with an exponent from 0 to 4, or \
-             \"elephants(FLOWS, SHARE%)\"",
+             \"elephants(FLOWS, SHARE%)\" with a share above 0 % and below 100 %",
             "write order = \"random\" to have every flow once in a random order",
         )
     });
