@@ -155,7 +155,9 @@ pub fn unchecked(results: &Results) -> Result<Vec<Unchecked>, ReportError> {
 /// [`unchecked`] by another build.
 pub(super) fn unchecked_by(results: &Results, build: Build) -> Result<Vec<Unchecked>, ReportError> {
     let mut unchecked = verify(results)?.unchecked;
-    if build.draws_pictures && !has_pictures(&results.dir) {
+    // Without a trial that counts there is nothing to draw.
+    let is_drawn = results.trials.iter().any(|trial| trial.is_ok() && !trial.is_known());
+    if is_drawn && build.draws_pictures && !has_pictures(&results.dir) {
         unchecked.push(Unchecked::Pictures);
     }
     let left_out = left_out(build, results, &render::claims(results)?)?.into_iter();
