@@ -554,7 +554,10 @@ fn a_variant_through_which_nothing_comes_is_refused_before_the_first_block() {
     let reasons = refusals(&lab);
     let [a, b] = &reasons[..] else { panic!("{reasons:?}") };
     for (said, words) in [(a, "net.inet.ip.forwarding"), (b, "ipfw")] {
-        assert!(said.contains("frames of traffic \"inet\" came back, also of a longer burst"), "{said}");
+        assert!(
+            said.contains("frames of traffic \"inet\" came back, also of a longer burst"),
+            "{said}"
+        );
         assert!(said.contains(&format!("{words}, or the routes")), "{said}");
         assert!(points_at(&lab, said, words), "{words}: {said}");
     }
