@@ -225,6 +225,17 @@ pub trait Module<F: Family>: Send {
     /// be had but through a [`Fib`](crate::Fib).
     fn apply(&mut self, changes: &[Change<F>], rib: &Rib<F>, grace: &Grace<'_>) -> Response<F>;
 
+    /// Whether something is left for [`Module::do_some`].
+    fn has_left_some(&self) -> bool {
+        false
+    }
+
+    /// Does a part of what changes have left for a quiet moment, some 100 us of it: answers are right
+    /// without, if slower. Not asked while `rib` holds changes that were not applied.
+    fn do_some(&mut self, rib: &Rib<F>, grace: &Grace<'_>) {
+        let _ = (rib, grace);
+    }
+
     /// What the module that is built in place of this one can use of it, see [`Algorithm::rebuild`].
     /// This one is asked to apply nothing afterwards; its lookups go on until readers have left.
     fn auxiliary(&mut self) -> Option<Auxiliary> {

@@ -21,6 +21,8 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// nobody else can serve a table is it tried once that has changed.
 const MOST_FAILURES: u32 = 7;
 const NEVER: Duration = Duration::MAX;
+/// Between two parts of what a module has left for quiet moments.
+const BETWEEN_PARTS: Duration = Duration::from_millis(10);
 /// Until a table that nobody can serve is tried again, once it has changed.
 const HOPELESS_RETRY: Duration = Duration::from_secs(64);
 
@@ -110,14 +112,27 @@ impl<F: Family> Fib<F> {
             self.evaluate(is_due);
         }
         if self.is_synced() {
+            self.do_some();
             self.nexthops.settle(&self.publisher.grace());
         }
         let pending = self.pending.due().filter(|due| *due != NEVER);
-        let next = [pending, self.evaluation.due(), self.retry_due()];
+        let has_left = self.is_synced() && self.attached.module.has_left_some();
+        let left = has_left.then_some(self.next_part);
+        let next = [pending, self.evaluation.due(), self.retry_due(), left];
         Synced {
             rebuilt: self.builds != builds,
             switched: self.attached.name() != name,
             next: next.into_iter().flatten().min(),
+        }
+    }
+
+    /// Has the module do a part of what it has left, at most so often that one core has 99 % of its time.
+    fn do_some(&mut self) {
+        // A clock that went back is not waited for.
+        let is_due = self.now >= self.next_part || self.now + BETWEEN_PARTS < self.next_part;
+        if is_due && self.attached.module.has_left_some() {
+            self.attached.module.do_some(&self.rib, &self.publisher.grace());
+            self.next_part = self.now + BETWEEN_PARTS;
         }
     }
 

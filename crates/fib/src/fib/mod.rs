@@ -68,6 +68,8 @@ pub struct Fib<F: Family> {
     pending: Pending,
     evaluation: Evaluation,
     now: Duration,
+    /// Before this time the module is not asked to do what it has left.
+    next_part: Duration,
     builds: u64,
     log: Option<LogSink>,
     /// Told of each number before readers meet it.
@@ -164,6 +166,7 @@ impl<F: Family> Fib<F> {
             pending: Pending::default(),
             evaluation: Evaluation::default(),
             now: Duration::ZERO,
+            next_part: Duration::ZERO,
             builds: 1,
             log: None,
             numbers: None,

@@ -718,3 +718,24 @@ fn readers_pick_members_of_groups_and_see_them_change() {
     assert!(ids.contains(&group));
     assert_eq!(reader.pin().member(group, 7), group);
 }
+
+#[test]
+fn a_module_does_what_it_has_left_in_parts_between_other_things() {
+    let mut fib = Fib::<Inet>::with_caches(0, CacheSizes::default()).unwrap();
+    let route = |i: u32, port| Update::Set(net(i), via(port).into());
+    fib.load((0..30_000).map(|i| (net(i), via(1 + (i % 2) as u16)))).unwrap();
+    assert_eq!((fib.algorithm_name(), fib.sync(ms(0)).next), ("direct4", None));
+    // Records of 64 networks: 200 are changed.
+    let updates: Vec<_> = (0..200).map(|i| route(i * 64, 3)).collect();
+    fib.apply(&updates).unwrap();
+    let mut times = Vec::new();
+    let mut next = Some(ms(5));
+    while let Some(now) = next {
+        times.push(now);
+        next = fib.sync(now).next.filter(|next| *next < ms(1000));
+    }
+    assert_eq!(times, [5, 15, 25, 35].map(ms), "64 at a time");
+    let mut reader = fib.reader();
+    let id = fib.nexthops().number(&via(3)).unwrap();
+    assert!((0..200).all(|i| reader.lookup((i * 64) << 8) == id));
+}

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 
 use super::{
-    ALL_ONES, BLOCK_LEN, BLOCKS, CELL_SHIFT, CELLS, CELLS_WORDS, OFFSET, PLAIN, RECORD_SHIFT,
-    RECORDS, Shared, Tables,
+    ALL_ONES, ASIDE, BLOCK_LEN, BLOCKS, CELL_SHIFT, CELLS, CELLS_WORDS, OFFSET, PLAIN,
+    RECORD_SHIFT, RECORDS, Shared, Tables,
 };
 use crate::algo::ahead::fetched;
 use crate::algo::slab::{Full, Slab};
@@ -76,6 +76,21 @@ impl Algorithm<Inet> for BitRuns4 {
     }
 }
 
+/// What a change rewrites: whole records.
+fn within_records(prefix: Prefix<Inet>) -> Prefix<Inet> {
+    Prefix::covering(prefix.addr(), prefix.len().min(BLOCK_LEN))
+}
+
+/// The numbers of the records of a prefix.
+fn records_of(within: Prefix<Inet>) -> std::ops::RangeInclusive<u64> {
+    let record = |addr: u32| u64::from(addr >> RECORD_SHIFT);
+    record(within.addr())..=record(within.last_addr())
+}
+
+fn clear_aside(slot: &AtomicU32) {
+    slot.store(slot.load(Relaxed) & !ASIDE, Release);
+}
+
 /// Words for so many nexthops of a width.
 const fn nexthop_words<W: Width>(count: usize) -> usize {
     (count * W::BYTES).div_ceil(8)
@@ -118,6 +133,8 @@ pub(in crate::algo) struct Builder<W> {
     slab: Slab,
     /// Offsets of the records of one run, by nexthop; 0 where there is none yet.
     uniform: Vec<u32>,
+    /// Numbers of the records that were set aside, each once.
+    aside: Vec<u32>,
 }
 
 impl<W: Width> Module<Inet> for Builder<W> {
@@ -137,13 +154,11 @@ impl<W: Width> Module<Inet> for Builder<W> {
         }
         self.slab.reclaim(grace);
         for change in fetched(changes, rib) {
-            let within = Prefix::covering(change.prefix.addr(), change.prefix.len().min(BLOCK_LEN));
+            let within = within_records(change.prefix);
             let Some(spans) = spans::of_rib(rib, within) else {
                 return Response::Rebuild { reason: "nexthop number above 65,535" };
             };
-            let block = |addr: u32| u64::from(addr >> RECORD_SHIFT);
-            let blocks = block(within.addr())..=block(within.last_addr());
-            if self.write(&spans, blocks) == Err(Full) {
+            if self.write(&spans, records_of(within)) == Err(Full) {
                 return Response::Rebuild { reason: "record memory is full" };
             }
         }
@@ -153,7 +168,7 @@ impl<W: Width> Module<Inet> for Builder<W> {
     }
 
     fn builder_bytes(&self) -> usize {
-        self.slab.builder_bytes() + self.uniform.capacity() * 4
+        self.slab.builder_bytes() + (self.uniform.capacity() + self.aside.capacity()) * 4
     }
 }
 
@@ -174,14 +189,61 @@ impl<W: Width> Builder<W> {
         self.tables.clone()
     }
 
+    /// Sets the records aside that lie in or around a prefix; returns which of those aside are the first
+    /// that were not before. Offsets are as right as ever for who comes from elsewhere.
+    pub(in crate::algo) fn set_aside(&mut self, prefix: Prefix<Inet>) -> usize {
+        let first = self.aside.len();
+        for index in records_of(within_records(prefix)) {
+            let slot = &self.tables.top.as_array()[index as usize];
+            let entry = slot.load(Relaxed);
+            if entry & ASIDE == 0 {
+                slot.store(entry | ASIDE, Release);
+                self.aside.push(index as u32);
+            }
+        }
+        first
+    }
+
+    /// Takes records back, from a first one of those aside, that were written since.
+    pub(in crate::algo) fn take_back(&mut self, first: usize) {
+        for index in self.aside.drain(first..) {
+            clear_aside(&self.tables.top.as_array()[index as usize]);
+        }
+    }
+
+    /// Whether records are aside.
+    pub(in crate::algo) fn has_aside(&self) -> bool {
+        !self.aside.is_empty()
+    }
+
+    /// Writes up to so many of the records anew that are aside, and takes them back. Where there is no more
+    /// memory for them, they are aside for good.
+    pub(in crate::algo) fn write_aside(&mut self, most: usize, rib: &Rib<Inet>, grace: &Grace<'_>) {
+        self.slab.reclaim(grace);
+        for _ in 0..most {
+            let Some(index) = self.aside.pop() else { break };
+            let within = Prefix::covering(index << RECORD_SHIFT, BLOCK_LEN);
+            let written = spans::of_rib(rib, within)
+                .is_some_and(|spans| self.write(&spans, records_of(within)).is_ok());
+            if !written {
+                self.aside.clear();
+                break;
+            }
+            clear_aside(&self.tables.top.as_array()[index as usize]);
+        }
+        self.slab.stamp(grace);
+        self.note_use();
+    }
+
     fn new(words: usize) -> Option<Self> {
+        let words = words.min(OFFSET as usize + 1);
         let records = Records::zeroed(words)?;
         let top = Cells::zeroed()?;
         records.region().words()[ALL_ONES as usize].store(u64::MAX, Relaxed);
         let slab = Slab::tight(records.words(), FIRST_WORD);
         let used_words = AtomicUsize::new(0);
         let tables = Arc::new(Tables { top, records, used_words, width: PhantomData });
-        Some(Self { tables, slab, uniform: Vec::new() })
+        Some(Self { tables, slab, uniform: Vec::new(), aside: Vec::new() })
     }
 
     fn note_use(&self) {
@@ -212,8 +274,10 @@ impl<W: Width> Builder<W> {
             [(_, nexthop)] => self.uniform(u32::from(*nexthop))?,
             _ => self.record(index, part)?,
         };
-        let old = self.tables.top.as_array()[index].swap(entry, Release);
-        if old != entry {
+        let slot = &self.tables.top.as_array()[index];
+        let aside = slot.load(Relaxed) & ASIDE;
+        let old = slot.swap(entry | aside, Release);
+        if old & !ASIDE != entry {
             self.retire(old);
         }
         Ok(())

@@ -24,6 +24,9 @@
 //!
 //! A record is never changed once readers can find it: an update writes a new one, stores its
 //! number into `top` and reuses the old one after a grace period.
+//!
+//! Where this is the table behind [`direct4`](super::direct4), records can be set *aside*: lookups that
+//! begin here are told to look elsewhere, until the record is written anew.
 
 mod build;
 #[cfg(test)]
@@ -60,7 +63,9 @@ const CELLS_WORDS: u32 = CELLS as u32 / 2;
 /// nexthops, of one with blocks the word after their offsets.
 const PLAIN: u32 = 1 << 31;
 const BLOCKS: u32 = 1 << 30;
-const OFFSET: u32 = BLOCKS - 1;
+/// Of a record that may be out of date.
+const ASIDE: u32 = 1 << 29;
+const OFFSET: u32 = ASIDE - 1;
 /// The word of all ones that stands in for the bitmap of plain records.
 const ALL_ONES: u32 = 0;
 
@@ -105,10 +110,25 @@ impl<W: Width> Tables<W> {
 }
 
 impl<W: Width> Reader<'_, W> {
+    /// The nexthop of an address; `None` where its record was set aside.
+    #[inline(always)]
+    pub(super) fn lookup_unless_aside(self, addr: u32) -> Option<u32> {
+        let entry = self.entry(addr);
+        // One branch for what is common.
+        if entry & (ASIDE | BLOCKS) == 0 {
+            return Some(self.find(entry, addr));
+        }
+        (entry & ASIDE == 0).then(|| self.lookup_from(entry, addr))
+    }
+
     /// The nexthop of an address.
     #[inline(always)]
     pub(super) fn lookup(self, addr: u32) -> u32 {
-        let entry = self.entry(addr);
+        self.lookup_from(self.entry(addr), addr)
+    }
+
+    #[inline(always)]
+    fn lookup_from(self, entry: u32, addr: u32) -> u32 {
         match self.block(entry, addr) {
             0 => self.find(entry, addr),
             block => self.records.number::<W>(block, addr & 255),

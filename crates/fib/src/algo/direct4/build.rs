@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{MORE, PAGE_SHIFT, Pages, Shared, Tables};
+use super::{PAGE_SHIFT, Pages, Shared, Tables};
 use crate::algo::ahead::fetched;
 use crate::algo::bitruns4;
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
@@ -20,6 +20,8 @@ use crate::simd::prefetch::prefetch;
 const RARE: usize = 50;
 /// Cells of a /16.
 const PAGE_CELLS: usize = 1 << (PAGE_SHIFT - CELL_SHIFT);
+/// Records written anew in a quiet moment: some 100 us.
+const SOME_RECORDS: usize = 64;
 /// Tables of fewer spans get a first look.
 const SMALL_SPANS: usize = 20_000;
 
@@ -122,20 +124,35 @@ impl<W: Width> Module<Inet> for Builder<W> {
             let Some(spans) = spans::of_rib(rib, within) else {
                 return Response::Rebuild { reason: "nexthop number above 65,535" };
             };
-            // First the table behind: a cell that says "look there" must find the answer there.
-            if self.concerns_behind(change.prefix, &spans) {
+            // No answer for whole /16, nor one from the table behind, while cells differ: a reader that has
+            // met a new cell must not meet the old answer afterwards, nor the other way round.
+            self.forget_whole(within);
+            let aside = self.begins_behind().then(|| self.behind.set_aside(change.prefix));
+            // The table behind before the cells: one that says "look there" must find the answer there.
+            let concerns_behind = self.concerns_behind(change.prefix, &spans);
+            if concerns_behind {
                 match self.behind.apply(std::slice::from_ref(change), rib, grace) {
                     Response::Applied => {}
                     other => return other,
                 }
             }
-            // No answer for whole /16 while their cells differ: a reader that has met a new cell
-            // must not meet the old answer afterwards.
-            self.forget_whole(within);
             self.write(&spans, within.last_addr());
             self.note_whole(within);
+            if let Some(aside) = aside
+                && concerns_behind
+            {
+                self.behind.take_back(aside);
+            }
         }
         Response::Applied
+    }
+
+    fn has_left_some(&self) -> bool {
+        self.behind.has_aside()
+    }
+
+    fn do_some(&mut self, rib: &Rib<Inet>, grace: &Grace<'_>) {
+        self.behind.write_aside(SOME_RECORDS, rib, grace);
     }
 
     fn builder_bytes(&self) -> usize {
@@ -159,6 +176,11 @@ impl<W: Width> Builder<W> {
         builder.write(spans, u32::MAX);
         builder.note_whole(Prefix::DEFAULT);
         Ok(Box::new(builder))
+    }
+
+    /// Whether single lookups begin at the table behind.
+    fn begins_behind(&self) -> bool {
+        self.tables.whole.is_none()
     }
 
     /// Whether the table behind must learn of a change, which leads to these spans. Records of it
@@ -200,7 +222,7 @@ impl<W: Width> Builder<W> {
     /// change.
     fn forget_whole(&self, within: Prefix<Inet>) {
         let Some(whole) = &self.tables.whole else { return };
-        whole.as_array()[pages(within)].iter().for_each(|slot| Wide::store(slot, MORE));
+        whole.as_array()[pages(within)].iter().for_each(|slot| W::store(slot, W::MAX));
     }
 
     /// Notes the nexthops of the /16 that lie in or around a prefix, after their cells.
@@ -210,7 +232,7 @@ impl<W: Width> Builder<W> {
         for (cells, slot) in cells[pages(within)].iter().zip(&whole.as_array()[pages(within)]) {
             let code = W::load(&cells[0]).into();
             let is_whole = code != W::MAX && cells.iter().all(|cell| W::load(cell).into() == code);
-            Wide::store(slot, if is_whole { code } else { MORE });
+            W::store(slot, if is_whole { code } else { W::MAX });
         }
     }
 }

@@ -17,8 +17,13 @@
 //! Small tables have a first look at 16 bits besides. Batches take it as long as it answers at least
 //! half of what they ask, as with random addresses, of which most meet no route.
 //!
-//! A cell is one atomic number, written after the table behind it, and the first look is taken away
-//! before its cells change: at each moment an address gets the answer before a change or after it,
+//! In large tables single lookups, which nobody fetches for, begin at the table behind: an eighth of the
+//! memory, so that a random address waits for the second-level cache where its cell waits for memory. What
+//! a change does not write there is set aside, and written in a quiet moment; until then lookups go on
+//! to the cell.
+//!
+//! A cell is one atomic number, written after the table behind it, and what lookups may begin at instead is
+//! taken away before its cells change: at each moment an address gets the answer before a change or after it,
 //! and who has met the new one does not meet the old one again.
 
 mod build;
@@ -43,22 +48,20 @@ use crate::simd::prefetch::prefetch;
 const PAGE_SHIFT: u32 = 16;
 /// Number of /16.
 const PAGES: usize = 1 << (u32::BITS - PAGE_SHIFT);
-/// The code of a /16 whose cells differ.
-const MORE: u32 = Wide::MAX;
 /// How many addresses ahead cells are fetched where they are not gathered.
 const AHEAD: usize = 2 * LANES;
 /// Addresses between two looks at what was left to the table behind.
 const STAGE: usize = 4 * LANES;
 
-/// A code for each /16.
-type Pages = Cells<Wide, PAGES>;
+/// A code for each /16; the highest where its cells differ.
+type Pages<W> = Cells<W, PAGES>;
 
 /// The tables that readers use. The highest code of a width leaves an address to `behind`.
 #[derive(Debug)]
 struct Tables<W> {
-    /// In small tables, by the first 16 bits: the nexthop of all cells of a /16, or [`MORE`]. Random
-    /// lookups then touch 128 KiB instead of the cells.
-    whole: Option<Pages>,
+    /// In small tables, by the first 16 bits: the nexthop of all cells of a /16. Random lookups then touch
+    /// 64 or 128 KiB instead of the cells.
+    whole: Option<Pages<W>>,
     cells: Cells<W>,
     behind: Arc<bitruns4::Tables<Wide>>,
 }
@@ -149,7 +152,7 @@ fn look_again<W: Width, C: Count>(
 #[inline(always)]
 fn batch_of_whole<W: Width, C: Count>(
     tables: &Tables<W>,
-    whole: &Pages,
+    whole: &Pages<W>,
     addrs: &[[u32; LANES]],
     answers: &mut [[NexthopId; LANES]],
 ) -> usize {
@@ -162,7 +165,7 @@ fn batch_of_whole<W: Width, C: Count>(
         for group in done..end {
             let answers = &mut answers[group];
             let bits =
-                cells::answer_lanes::<Wide, C, _, _>(whole, &addrs[group], |addr| addr, answers);
+                cells::answer_lanes::<W, C, _, _>(whole, &addrs[group], |addr| addr, answers);
             // The first group tells whether this is the traffic for it.
             if group == 0 && bits.count_ones() > LANES as u32 / 2 {
                 return 0;
@@ -238,13 +241,11 @@ fn look_behind(
 impl<W: Width> Tables<W> {
     #[inline(always)]
     fn lookup(&self, addr: u32) -> NexthopId {
-        if let Some(whole) = &self.whole
-            && let code = Wide::load(&whole.as_array()[(addr >> PAGE_SHIFT) as usize]).into()
-            && code != MORE
-        {
-            return NexthopId(code);
+        let Some(whole) = &self.whole else { return level::run(BehindFirst(self, addr)) };
+        match W::load(&whole.as_array()[(addr >> PAGE_SHIFT) as usize]).into() {
+            code if code == W::MAX => self.lookup_cell(addr),
+            code => NexthopId(code),
         }
-        self.lookup_cell(addr)
     }
 
     #[inline(always)]
@@ -252,6 +253,22 @@ impl<W: Width> Tables<W> {
         match W::load(&self.cells.as_array()[cell_of(addr)]).into() {
             code if code == W::MAX => level::run(Behind(&self.behind, addr)),
             code => NexthopId(code),
+        }
+    }
+}
+
+/// A lookup that begins at the table behind.
+struct BehindFirst<'a, W>(&'a Tables<W>, u32);
+
+impl<W: Width> Kernel for BehindFirst<'_, W> {
+    type Output = NexthopId;
+
+    #[inline(always)]
+    fn run<C: Count>(self) -> NexthopId {
+        let Self(tables, addr) = self;
+        match tables.behind.reader().lookup_unless_aside(addr) {
+            Some(code) => NexthopId(code),
+            None => tables.lookup_cell(addr),
         }
     }
 }
@@ -300,7 +317,7 @@ impl<W: Width> Lookup<Inet> for Shared<W> {
     }
 
     fn memory_bytes(&self) -> usize {
-        let whole = self.0.whole.as_ref().map_or(0, |_| PAGES * Wide::BYTES);
+        let whole = self.0.whole.as_ref().map_or(0, |_| PAGES * W::BYTES);
         whole + CELLS * W::BYTES + self.0.behind.memory_bytes()
     }
 }

@@ -162,3 +162,80 @@ fn nobody_meets_the_old_answer_after_the_new_one() {
     assert!(moments > 4 * 256, "{moments}");
     answers_as(&*lookup, &rib);
 }
+
+/// So many spans that single lookups begin at the table behind.
+fn large_rib() -> Rib<Inet> {
+    let mut rib = rib_of(|i| 1 + i % 250);
+    for i in 0..40_000 {
+        rib.set(Prefix::covering((1 << 30) + (i << 8), 24), NexthopId(1 + i % 2));
+    }
+    rib
+}
+
+#[test]
+fn single_lookups_of_a_large_table_never_differ_from_batches_while_it_changes() {
+    let mut rib = large_rib();
+    let spans = spans::of_dump(&rib.dump()).unwrap();
+    let behind = bitruns4::Builder::of_spans(&spans).unwrap();
+    let mut module = build::Builder::<Watched>::build(behind, &spans, 0).unwrap();
+    let lookup = module.lookup();
+    let mut random = Random::new(46);
+    for round in 0..2000 {
+        let len = [14, 17, 18, 20, 24, 26, 32][random.below(7) as usize];
+        let prefix = Prefix::covering(random.next_u64() as u32 & 0x0003_ffff, len);
+        let new = NexthopId([0, 5, 6, 253, 300][random.below(5) as usize]);
+        let old = rib.set(prefix, new);
+        let watched = lookup.clone();
+        WATCH.set(Some(Box::new(move || {
+            for addr in [prefix.addr(), prefix.addr() ^ 0x100, prefix.last_addr()] {
+                let mut batch = [NexthopId::NONE];
+                watched.lookup_batch(&[addr], &mut batch);
+                assert_eq!(watched.lookup(addr), batch[0], "{addr:x}, {prefix:?}");
+            }
+        })));
+        let outcome = module.apply(&[Change { prefix, old, new }], &rib, &Grace::without_readers());
+        assert!(matches!(outcome, Response::Applied));
+        WATCH.set(None);
+        if round % 50 == 0 {
+            answers_as(&*lookup, &rib);
+            module.do_some(&rib, &Grace::without_readers());
+            answers_as(&*lookup, &rib);
+        }
+    }
+}
+
+#[test]
+fn what_changes_leave_aside_is_written_anew_a_part_at_a_time() {
+    let mut rib = large_rib();
+    let spans = spans::of_dump(&rib.dump()).unwrap();
+    let behind = bitruns4::Builder::of_spans(&spans).unwrap();
+    let tables = behind.tables();
+    let mut module = build::Builder::<Narrow>::build(behind, &spans, 0).unwrap();
+    let addrs: Vec<u32> = (0..1000).map(|i| i << 14).collect();
+    let aside =
+        || addrs.iter().filter(|a| tables.reader().lookup_unless_aside(**a).is_none()).count();
+    assert!(!module.has_left_some());
+    for round in 0..3 {
+        for (i, addr) in addrs.iter().enumerate() {
+            let prefix = Prefix::covering(addr + (1 << 8), 24);
+            let new = NexthopId(7 + round);
+            let old = rib.set(prefix, new);
+            let change = Change { prefix, old, new };
+            let outcome = module.apply(&[change], &rib, &Grace::without_readers());
+            assert!(matches!(outcome, Response::Applied));
+            assert_eq!(aside(), i + 1);
+        }
+        let mut parts = 0;
+        while module.has_left_some() {
+            module.do_some(&rib, &Grace::without_readers());
+            parts += 1;
+        }
+        assert_eq!((aside(), parts), (0, 16), "64 records at a time");
+        answers_as(&*module.lookup(), &rib);
+    }
+    // A change that the table behind is told of leaves nothing.
+    let (prefix, new) = (Prefix::covering(9, 32), NexthopId(3));
+    let old = rib.set(prefix, new);
+    module.apply(&[Change { prefix, old, new }], &rib, &Grace::without_readers());
+    assert_eq!((aside(), module.has_left_some()), (0, false));
+}
