@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{PAGE_SHIFT, Pages, Shared, Tables};
+use super::first::{First, usual_code};
+use super::{Shared, Tables};
 use crate::algo::ahead::fetched;
 use crate::algo::bitruns4;
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
@@ -18,8 +19,6 @@ use crate::simd::prefetch::prefetch;
 
 /// Cells of 8 bits are used while at most one route in this many has a nexthop number beyond them.
 const RARE: usize = 50;
-/// Cells of a /16.
-const PAGE_CELLS: usize = 1 << (PAGE_SHIFT - CELL_SHIFT);
 /// Records written anew in a quiet moment: some 100 us.
 const SOME_RECORDS: usize = 64;
 /// Tables of fewer spans get a first look.
@@ -126,7 +125,9 @@ impl<W: Width> Module<Inet> for Builder<W> {
             };
             // No answer for whole /16, nor one from the table behind, while cells differ: a reader that has
             // met a new cell must not meet the old answer afterwards, nor the other way round.
-            self.forget_whole(within);
+            if let Some(first) = &self.tables.first {
+                first.forget(within);
+            }
             let aside = self.begins_behind().then(|| self.behind.set_aside(change.prefix));
             // The table behind before the cells: one that says "look there" must find the answer there.
             let concerns_behind = self.concerns_behind(change.prefix, &spans);
@@ -137,7 +138,7 @@ impl<W: Width> Module<Inet> for Builder<W> {
                 }
             }
             self.write(&spans, within.last_addr());
-            self.note_whole(within);
+            self.note_first(within);
             if let Some(aside) = aside
                 && concerns_behind
             {
@@ -169,18 +170,20 @@ impl<W: Width> Builder<W> {
         let bytes = CELLS * W::BYTES;
         let cells = Cells::zeroed().ok_or(AlgorithmError::OutOfMemory { bytes })?;
         // Where there is no memory for it, there is none for the cells.
-        let whole = if spans.len() < SMALL_SPANS { Pages::zeroed() } else { None };
-        let tables = Arc::new(Tables { whole, cells, behind: behind.tables() });
+        let first = match spans.len() < SMALL_SPANS {
+            true => First::unknown(u32::from(usual_code(spans)).min(W::MAX)),
+            false => None,
+        };
+        let tables = Arc::new(Tables { first, cells, behind: behind.tables() });
         let builder = Self { tables, behind, beyond };
-        builder.forget_whole(Prefix::DEFAULT);
         builder.write(spans, u32::MAX);
-        builder.note_whole(Prefix::DEFAULT);
+        builder.note_first(Prefix::DEFAULT);
         Ok(Box::new(builder))
     }
 
     /// Whether single lookups begin at the table behind.
     fn begins_behind(&self) -> bool {
-        self.tables.whole.is_none()
+        self.tables.first.is_none()
     }
 
     /// Whether the table behind must learn of a change, which leads to these spans. Records of it
@@ -218,29 +221,12 @@ impl<W: Width> Builder<W> {
         }
     }
 
-    /// Sends lookups in the /16 that lie in or around a prefix to their cells, before those
-    /// change.
-    fn forget_whole(&self, within: Prefix<Inet>) {
-        let Some(whole) = &self.tables.whole else { return };
-        whole.as_array()[pages(within)].iter().for_each(|slot| W::store(slot, W::MAX));
-    }
-
-    /// Notes the nexthops of the /16 that lie in or around a prefix, after their cells.
-    fn note_whole(&self, within: Prefix<Inet>) {
-        let Some(whole) = &self.tables.whole else { return };
-        let (cells, _) = self.tables.cells.as_array().as_chunks::<PAGE_CELLS>();
-        for (cells, slot) in cells[pages(within)].iter().zip(&whole.as_array()[pages(within)]) {
-            let code = W::load(&cells[0]).into();
-            let is_whole = code != W::MAX && cells.iter().all(|cell| W::load(cell).into() == code);
-            W::store(slot, if is_whole { code } else { W::MAX });
+    /// Tells the first look of the cells in and around a prefix.
+    fn note_first(&self, within: Prefix<Inet>) {
+        if let Some(first) = &self.tables.first {
+            first.note(within, self.tables.cells.as_array());
         }
     }
-}
-
-/// The /16 that lie in or around a prefix.
-fn pages(within: Prefix<Inet>) -> std::ops::RangeInclusive<usize> {
-    let page = |addr: u32| (addr >> PAGE_SHIFT) as usize;
-    page(within.addr())..=page(within.last_addr())
 }
 
 /// What a change rewrites: whole cells.

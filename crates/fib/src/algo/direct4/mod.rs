@@ -27,6 +27,7 @@
 //! and who has met the new one does not meet the old one again.
 
 mod build;
+mod first;
 #[cfg(test)]
 mod tests;
 
@@ -43,25 +44,18 @@ use crate::simd::count::Count;
 use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Kernel};
 use crate::simd::prefetch::prefetch;
+use first::First;
 
-/// Bits of an address below its /16.
-const PAGE_SHIFT: u32 = 16;
-/// Number of /16.
-const PAGES: usize = 1 << (u32::BITS - PAGE_SHIFT);
 /// How many addresses ahead cells are fetched where they are not gathered.
 const AHEAD: usize = 2 * LANES;
 /// Addresses between two looks at what was left to the table behind.
 const STAGE: usize = 4 * LANES;
 
-/// A code for each /16; the highest where its cells differ.
-type Pages<W> = Cells<W, PAGES>;
-
 /// The tables that readers use. The highest code of a width leaves an address to `behind`.
 #[derive(Debug)]
 struct Tables<W> {
-    /// In small tables, by the first 16 bits: the nexthop of all cells of a /16. Random lookups then touch
-    /// 64 or 128 KiB instead of the cells.
-    whole: Option<Pages<W>>,
+    /// In small tables.
+    first: Option<First<W>>,
     cells: Cells<W>,
     behind: Arc<bitruns4::Tables<Wide>>,
 }
@@ -152,11 +146,11 @@ fn look_again<W: Width, C: Count>(
 #[inline(always)]
 fn batch_of_whole<W: Width, C: Count>(
     tables: &Tables<W>,
-    whole: &Pages<W>,
+    first: &First<W>,
     addrs: &[[u32; LANES]],
     answers: &mut [[NexthopId; LANES]],
 ) -> usize {
-    let (whole, cells) = (whole.as_array(), tables.cells.as_array());
+    let (whole, cells) = (first.codes(), tables.cells.as_array());
     let (mut before, mut left, mut done) = (0, 0u64, 0);
     let count = addrs.len().min(answers.len());
     while done < count {
@@ -241,8 +235,8 @@ fn look_behind(
 impl<W: Width> Tables<W> {
     #[inline(always)]
     fn lookup(&self, addr: u32) -> NexthopId {
-        let Some(whole) = &self.whole else { return level::run(BehindFirst(self, addr)) };
-        match W::load(&whole.as_array()[(addr >> PAGE_SHIFT) as usize]).into() {
+        let Some(first) = &self.first else { return level::run(BehindFirst(self, addr)) };
+        match first.look(addr) {
             code if code == W::MAX => self.lookup_cell(addr),
             code => NexthopId(code),
         }
@@ -296,8 +290,8 @@ impl<W: Width> Kernel for Batch<'_, W> {
         let Self(tables, addrs, answers) = self;
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
-        let done = match &tables.whole {
-            Some(whole) => batch_of_whole::<W, C>(tables, whole, addrs, answers),
+        let done = match &tables.first {
+            Some(first) => batch_of_whole::<W, C>(tables, first, addrs, answers),
             None => 0,
         };
         batch::<W, C>(tables, &addrs[done..], &mut answers[done..]);
@@ -317,7 +311,7 @@ impl<W: Width> Lookup<Inet> for Shared<W> {
     }
 
     fn memory_bytes(&self) -> usize {
-        let whole = self.0.whole.as_ref().map_or(0, |_| PAGES * W::BYTES);
-        whole + CELLS * W::BYTES + self.0.behind.memory_bytes()
+        let first = self.0.first.as_ref().map_or(0, |_| First::<W>::BYTES);
+        first + CELLS * W::BYTES + self.0.behind.memory_bytes()
     }
 }

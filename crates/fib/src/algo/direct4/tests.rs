@@ -239,3 +239,32 @@ fn what_changes_leave_aside_is_written_anew_a_part_at_a_time() {
     module.apply(&[Change { prefix, old, new }], &rib, &Grace::without_readers());
     assert_eq!((aside(), module.has_left_some()), (0, false));
 }
+
+#[test]
+fn the_first_look_follows_pages_from_the_usual_code_to_another_and_back() {
+    // 5000 pages have a route; all others have none, which is usual.
+    let mut rib = rib_of(|i| 1 + i % 250);
+    assert_eq!(first::usual_code(&spans::of_dump(&rib.dump()).unwrap()), 0);
+    let mut module = Direct4.build(&rib.dump()).unwrap();
+    let lookup = module.lookup();
+    let usual = |code| [NexthopId::NONE, NexthopId(9)][usize::from(code)];
+    for (round, len) in [8, 16, 15, 20, 24, 32, 0, 12].into_iter().enumerate() {
+        for has_route in [true, false] {
+            let prefix = Prefix::covering((200 + round as u32) << 24, len);
+            let new = usual(has_route);
+            let old = rib.set(prefix, new);
+            let outcome =
+                module.apply(&[Change { prefix, old, new }], &rib, &Grace::without_readers());
+            assert!(matches!(outcome, Response::Applied));
+            for addr in [prefix.addr(), prefix.last_addr(), 199 << 24, 0x8123_4567, u32::MAX] {
+                let wanted = rib.longest_match(addr).map_or(NexthopId::NONE, |route| route.1);
+                assert_eq!(lookup.lookup(addr), wanted, "{addr:x} after {prefix:?} {new:?}");
+            }
+            answers_as(&*lookup, &rib);
+        }
+    }
+    // A default route is usual; its number is beyond the narrow codes.
+    rib.set(Prefix::DEFAULT, NexthopId(300));
+    assert_eq!(first::usual_code(&spans::of_dump(&rib.dump()).unwrap()), 300);
+    answers_as(&*Direct4.build(&rib.dump()).unwrap().lookup(), &rib);
+}
