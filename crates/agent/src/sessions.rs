@@ -33,7 +33,14 @@ const ROUNDS: std::ops::Range<u32> = 3..64;
 
 /// Looks without a frame after which those missing are lost: they are forwarded before the call that sent
 /// them returns, or soon after by a thread of the kernel, for which this one makes way.
-const PATIENCE: u32 = 50;
+const PATIENCE: u32 = 70;
+
+/// After so many of them it sleeps in between: the kernel's thread has no more claim to the processor than this
+/// one, and where each frame costs much it was passed over fifty times.
+const LOOKS_AWAKE: u32 = 50;
+
+/// As long as the kernel's thread is at work, a sleep costs nothing that is not counted anyway.
+const NAP: Duration = Duration::from_micros(100);
 
 /// Quiet after the table was emptied, so that what the kernel does later falls into nothing that is counted;
 /// a guest's idle time passes at once.
@@ -248,10 +255,14 @@ impl SessionTester {
         let mut idle = 0;
         while last.missing() > 0 && idle < PATIENCE {
             if back.receive(&mut frames) == 0 {
+                match idle < LOOKS_AWAKE {
+                    true => std::thread::yield_now(),
+                    false => std::thread::sleep(NAP),
+                }
                 idle += 1;
-                std::thread::yield_now();
                 continue;
             }
+            idle = 0;
             frames.iter().for_each(|frame| lane.take(frame, &mut last));
             self.pool.put(&mut frames);
         }
