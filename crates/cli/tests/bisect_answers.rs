@@ -176,7 +176,7 @@ fn two_changes_of_a_firewall_in_a_linux_guest_are_both_named() {
     let (_, traffic) = CHAIN.split_once("[[traffic]]").expect("a traffic");
     let lab = Lab::new(&format!(
         "title = \"a firewall\"\ndevice = \"vm\"\nbaseline = \"s0\"\nmargin = \"10%\"\nblocks = 1\n\
-         duration = \"60ms\"\nwarmup = \"40ms\"\ninterval = \"20ms\"\n\
+         duration = \"100ms\"\nwarmup = \"40ms\"\ninterval = \"20ms\"\n\
          [vm]\nat_once = 1\nkernel = \"{}\"\nclock = \"instructions\"\npatience = \"600s\"\nboots = \"block\"\n\
          {variants}[[traffic]]{}",
         kernel.display(),

@@ -50,10 +50,7 @@ pub trait Address:
     }
 
     /// Bit `index`, counted from the most significant one.
-    #[inline]
-    fn bit(self, index: u32) -> bool {
-        index < Self::BITS && (self << index).leading_zeros() == 0
-    }
+    fn bit(self, index: u32) -> bool;
 }
 
 impl Address for u32 {
@@ -64,6 +61,10 @@ impl Address for u32 {
     #[inline]
     fn leading_zeros(self) -> u32 {
         u32::leading_zeros(self)
+    }
+    #[inline]
+    fn bit(self, index: u32) -> bool {
+        index < Self::BITS && self >> (31 - index) & 1 == 1
     }
     #[inline]
     fn successor(self) -> Option<Self> {
@@ -87,6 +88,12 @@ impl Address for u128 {
     #[inline]
     fn leading_zeros(self) -> u32 {
         u128::leading_zeros(self)
+    }
+    #[inline]
+    fn bit(self, index: u32) -> bool {
+        // A shift of 128 bits takes four times as long.
+        let half = if index < 64 { (self >> 64) as u64 } else { self as u64 };
+        index < Self::BITS && half >> (63 - index % 64) & 1 == 1
     }
     #[inline]
     fn successor(self) -> Option<Self> {

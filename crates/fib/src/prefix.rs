@@ -73,6 +73,13 @@ impl<F: Family> Prefix<F> {
         Self { addr: addr & F::Addr::mask(len), len }
     }
 
+    /// Of an address that has no bits set after the length.
+    #[inline]
+    pub(crate) fn of_masked(addr: F::Addr, len: u8) -> Self {
+        debug_assert_eq!(addr & !F::Addr::mask(len), F::Addr::ZERO);
+        Self { addr, len }
+    }
+
     /// The host prefix of one address.
     pub fn host(addr: F::Addr) -> Self {
         Self { addr, len: F::BITS }
@@ -115,7 +122,7 @@ impl<F: Family> Prefix<F> {
     /// Whether `addr` lies inside.
     #[inline]
     pub fn contains(&self, addr: F::Addr) -> bool {
-        addr & F::Addr::mask(self.len) == self.addr
+        (addr ^ self.addr).leading_zeros() >= u32::from(self.len)
     }
 
     /// Whether `other` is this prefix or lies inside it.

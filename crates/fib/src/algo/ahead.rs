@@ -4,14 +4,17 @@ use super::Change;
 use crate::family::Family;
 use crate::rib::{Rib, WALKS};
 
-/// Changes one after another, each with its way through the routing table fetched before.
+/// The ways of so few changes are still in the caches, to which the routing table brought them for itself.
+const NEAR: usize = 512;
+
+/// Changes one after another, of many each with its way through the routing table fetched before.
 pub(crate) fn fetched<'a, F: Family>(
     changes: &'a [Change<F>],
     rib: &'a Rib<F>,
 ) -> impl Iterator<Item = &'a Change<F>> {
-    let is_batch = changes.len() > 1;
+    let is_far = changes.len() > NEAR;
     changes.chunks(WALKS).flat_map(move |some| {
-        if is_batch {
+        if is_far {
             rib.fetch(some.iter().map(|change| change.prefix));
         }
         some
@@ -27,7 +30,7 @@ mod tests {
     fn none_is_left_out<F: Family>(seed: u64) {
         let mut random = Random::new(seed);
         let mut rib = Rib::<F>::new();
-        for count in [0, 1, WALKS, 3 * WALKS + 1] {
+        for count in [0, 1, WALKS + 1, NEAR, NEAR + 1] {
             let draw = |_| {
                 let len = [0, 1, 7, 8, 9, F::BITS][random.below(6) as usize];
                 let prefix = Prefix::covering(random.addr::<F>(), len);

@@ -117,7 +117,7 @@ impl<F: Family> Rib<F> {
         let mut at = ROOT;
         loop {
             let node = &self.nodes[at];
-            if !node.prefix::<F>().contains(addr) {
+            if !node.contains(addr) {
                 return best;
             }
             if !node.nexthop.is_none() {
@@ -146,7 +146,7 @@ impl<F: Family> Rib<F> {
                 covered.stack.extend(prefix.contains(node.addr).then_some(at));
                 return (outer, covered);
             }
-            if !node.prefix::<F>().contains(prefix.addr()) {
+            if !node.contains(prefix.addr()) {
                 return (outer, covered);
             }
             if !node.nexthop.is_none() {
@@ -216,7 +216,7 @@ impl<F: Family> Rib<F> {
             if node.len >= prefix.len() {
                 return prefix.contains(node.addr).then_some(at);
             }
-            if !node.prefix::<F>().contains(prefix.addr()) {
+            if !node.contains(prefix.addr()) {
                 return None;
             }
             at = node.child_towards(prefix.addr()) as usize;
@@ -234,7 +234,7 @@ impl<F: Family> Rib<F> {
                 return std::mem::replace(&mut self.nodes[at].nexthop, nexthop);
             }
             let next = node.child_towards(prefix.addr());
-            let inside = next != NIL && self.nodes[next as usize].prefix::<F>().covers(&prefix);
+            let inside = next != NIL && self.nodes[next as usize].covers(&prefix);
             if !inside {
                 self.hang(at, prefix, nexthop);
                 return NexthopId::NONE;
@@ -267,7 +267,7 @@ impl<F: Family> Rib<F> {
 
     /// Like `insert`, for a prefix that sorts after all others.
     fn append(&mut self, path: &mut Vec<u32>, prefix: Prefix<F>, nexthop: NexthopId) {
-        let is_around = |&at: &u32| self.nodes[at as usize].prefix::<F>().covers(&prefix);
+        let is_around = |&at: &u32| self.nodes[at as usize].covers(&prefix);
         let depth = path.iter().rposition(is_around).unwrap_or(0);
         path.truncate(depth + 1);
         let at = path[depth] as usize;
@@ -288,7 +288,7 @@ impl<F: Family> Rib<F> {
         let (mut above, mut parent, mut at) = (ROOT, ROOT, ROOT);
         while self.nodes[at].len < prefix.len() {
             let next = self.nodes[at].child_towards(prefix.addr());
-            if next == NIL || !self.nodes[next as usize].prefix::<F>().covers(&prefix) {
+            if next == NIL || !self.nodes[next as usize].covers(&prefix) {
                 return NexthopId::NONE;
             }
             (above, parent, at) = (parent, at, next as usize);
@@ -336,7 +336,19 @@ impl<A: Address> Node<A> {
 
     #[inline]
     fn prefix<F: Family<Addr = A>>(&self) -> Prefix<F> {
-        Prefix::covering(self.addr, self.len)
+        Prefix::of_masked(self.addr, self.len)
+    }
+
+    /// As [`Prefix::contains`].
+    #[inline]
+    fn contains(&self, addr: A) -> bool {
+        (self.addr ^ addr).leading_zeros() >= u32::from(self.len)
+    }
+
+    /// As [`Prefix::covers`].
+    #[inline]
+    fn covers<F: Family<Addr = A>>(&self, other: &Prefix<F>) -> bool {
+        self.len <= other.len() && self.contains(other.addr())
     }
 
     #[inline]

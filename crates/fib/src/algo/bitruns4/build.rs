@@ -274,10 +274,11 @@ impl<W: Width> Builder<W> {
             [(_, nexthop)] => self.uniform(u32::from(*nexthop))?,
             _ => self.record(index, part)?,
         };
+        // Nobody else writes; a locked instruction for each record would take longer than most of them.
         let slot = &self.tables.top.as_array()[index];
-        let aside = slot.load(Relaxed) & ASIDE;
-        let old = slot.swap(entry | aside, Release);
+        let old = slot.load(Relaxed);
         if old & !ASIDE != entry {
+            slot.store(entry | old & ASIDE, Release);
             self.retire(old);
         }
         Ok(())

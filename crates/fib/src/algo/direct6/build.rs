@@ -119,15 +119,21 @@ impl Builder {
         let bits = node_bits(&runs, line::runs(self.is_wide));
         let mut lines = Vec::with_capacity(1 << bits);
         let mut from = 0;
-        for block in 0..1u32 << bits {
-            let first = block << (KEY_BITS - bits);
+        while lines.len() < 1 << bits {
+            let first = (lines.len() as u32) << (KEY_BITS - bits);
             let last = first + ((1 << (KEY_BITS - bits)) - 1);
             while runs.get(from + 1).is_some_and(|run| u32::from(run.0) <= first) {
                 from += 1;
             }
             let count = runs[from..].iter().take_while(|run| u32::from(run.0) <= last).count();
             // The first may start before the block.
-            lines.push(self.line(&runs[from..from + count.max(1)], (i + 1) & 3)?);
+            let inside = &runs[from..from + count.max(1)];
+            lines.push(self.line(inside, (i + 1) & 3)?);
+            if let [(_, Below::Nexthop(_))] = inside {
+                // All blocks until the next run have the same line.
+                let next = runs.get(from + 1).map_or(1 << KEY_BITS, |run| usize::from(run.0));
+                lines.resize(next >> (KEY_BITS - bits), lines[lines.len() - 1]);
+            }
         }
         self.table(&lines)
     }

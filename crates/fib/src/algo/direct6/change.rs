@@ -188,15 +188,25 @@ impl Builder {
         let whole = self.tables.whole.region().halves()[page].load(Relaxed);
         self.close_gaps(whole, changed.clone());
         let mut result = Ok(());
+        // A short prefix fills many entries with one nexthop.
+        let mut last = None;
         spans::by_block(spans, PAGE_SHIFT - bits, blocks, |block, part| {
             let index = first_of(table) + in_page(block);
-            match self.node(part, 2) {
+            let nexthop = (part.len() == 1).then_some(part[0].1);
+            let node = match last {
+                Some((of, node)) if nexthop == Some(of) => Ok(node),
+                _ => self.node(part, 2),
+            };
+            last = nexthop.zip(node.ok());
+            match node {
                 Ok(node) => {
                     let slot = &self.tables.records.region().halves()[index];
-                    let old = slot.swap(node, Release);
-                    #[cfg(test)]
-                    super::tests::a_page_has_changed();
+                    // Not at once: nobody else writes, and a locked instruction takes as long as all of this.
+                    let old = slot.load(Relaxed);
                     if old != node {
+                        slot.store(node, Release);
+                        #[cfg(test)]
+                        super::tests::a_page_has_changed();
                         self.retire_node(old);
                     }
                 }

@@ -1,6 +1,6 @@
 //! Small changes of large nodes: only the lines that a route touches.
 
-use std::sync::atomic::Ordering::Release;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::KEY_BITS;
 use super::build::{Builder, bits_of, first_of};
@@ -66,9 +66,10 @@ impl Builder {
             return Ok(false);
         }
         let line = self.line(&runs, NEXT_KEY).map_err(|_| FULL)?;
-        let entries = self.tables.records.region().halves();
-        let old = entries[first_of(node) + index as usize].swap(line, Release);
+        let slot = &self.tables.records.region().halves()[first_of(node) + index as usize];
+        let old = slot.load(Relaxed);
         if old != line {
+            slot.store(line, Release);
             self.retire_line(old);
         }
         Ok(true)
