@@ -73,6 +73,14 @@ const KERNEL_HEADERS: [&str; 11] = [
 fn main() {
     println!("cargo:rerun-if-changed=shim");
     println!("cargo:rustc-check-cfg=cfg(dpdk, poptrie, dxr, planb)");
+    // Elsewhere there are no libraries of this machine, and their code is compiled for its processor.
+    if env::var("TARGET") == env::var("HOST") {
+        peers_in_c();
+    }
+    println!("cargo:rustc-env=FWDLAB_RUSTC={}", compiler_version());
+}
+
+fn peers_in_c() {
     let version = find_version();
     if let Some(version) = version.filter(|_| compile_shim()) {
         println!("cargo:rustc-cfg=dpdk");
@@ -85,7 +93,6 @@ fn main() {
             Err(error) => println!("cargo:warning={} is left out: {error}", author.name),
         }
     }
-    println!("cargo:rustc-env=FWDLAB_RUSTC={}", compiler_version());
 }
 
 impl Author {

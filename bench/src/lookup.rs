@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::ValueEnum;
-use fwdlab_fib::{Inet, Inet6, Registry};
+use fwdlab_fib::{Inet, Inet6, Registry, Vectors};
 use fwdlab_lookups::{BenchPlan, Benched, Effort, Figure, Mode, Part, Recipe, UpdatePlan};
 use fwdlab_port::{affinity, beat};
 
@@ -48,6 +48,32 @@ pub struct Arguments {
     /// Rounds of each comparison
     #[arg(long)]
     rounds: Option<usize>,
+    /// Our lookups use these vector units at most; the peers use what they were compiled for
+    #[arg(long, value_enum)]
+    vectors: Option<VectorsName>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum VectorsName {
+    /// What the compiler takes for granted: SSE2, or NEON
+    Portable,
+    Avx2,
+    Avx512,
+}
+
+impl VectorsName {
+    /// # Errors
+    /// Where this processor does not have them.
+    fn limit(self) -> Result<()> {
+        let most = match self {
+            Self::Portable => Vectors::Portable,
+            Self::Avx2 => Vectors::Avx2,
+            Self::Avx512 => Vectors::Avx512,
+        };
+        let used = Vectors::limit(most);
+        ensure!(used == most, "--vectors: this processor has {used:?} at best");
+        Ok(())
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -83,6 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         (false, _) => arguments.modes.contains(&mode),
         (true, quick) => !quick || mode == ModeName::Batch,
     };
+    arguments.vectors.map_or(Ok(()), VectorsName::limit)?;
     let bursts = arguments.bursts.iter().map(|burst| burst.clamp(&1, &1024));
     let modes = bursts
         .map(|burst| (ModeName::Batch, Mode::Batch(*burst)))

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
-use fwdlab_fib::CacheSizes;
+use fwdlab_fib::{CacheSizes, Vectors};
 
 /// What stands before the processor's name in a document.
 pub const PROCESSOR: &str = "- Processor: ";
@@ -63,18 +63,19 @@ fn of_one_processor(path: &Path, text: &str, ours: &str) -> Result<()> {
     Ok(())
 }
 
-#[cfg(target_arch = "x86_64")]
-fn vectors() -> &'static str {
-    match (is_x86_feature_detected!("avx512f"), is_x86_feature_detected!("avx2")) {
-        (true, _) => "AVX-512",
-        (_, true) => "AVX2",
-        _ => "no AVX2",
+/// The vector units, and those that lookups were held to.
+fn vectors() -> String {
+    let (has, used) = (Vectors::of_this_processor(), Vectors::used());
+    let name = |vectors| match vectors {
+        Vectors::Avx512 => "AVX-512",
+        Vectors::Avx2 => "AVX2",
+        Vectors::Portable if cfg!(target_arch = "x86_64") => "no AVX2",
+        Vectors::Portable => "no x86 vectors",
+    };
+    match used < has {
+        true => format!("{}, own lookups with {}", name(has), name(used)),
+        false => name(has).to_owned(),
     }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn vectors() -> &'static str {
-    "no x86 vectors"
 }
 
 /// The compiler that built this bench.

@@ -8,6 +8,7 @@ pub mod dpdk;
 #[cfg(dpdk)]
 use fwdlab_fib::algo::Dump;
 use fwdlab_fib::{Inet, Inet6};
+#[cfg(dpdk)]
 use fwdlab_lookups::Contender;
 use fwdlab_lookups::Recipe;
 

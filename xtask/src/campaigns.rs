@@ -194,7 +194,7 @@ impl Drop for Load {
 
 /// Builds the program as a user would and says where it is.
 fn build(root: &Path) -> Result<PathBuf> {
-    let status = crate::cargo()
+    let status = crate::workspace::cargo()
         .current_dir(root)
         .args(["build", "--release", "--package", "fwdlab"])
         .status()?;

@@ -100,7 +100,7 @@ pub fn check() -> Result<bool> {
 fn build(profile: &str) -> Result<PathBuf> {
     let arguments =
         ["build", "--quiet", "--package", "fwdlab-cost", "--profile", profile, "--locked"];
-    let output = crate::cargo()
+    let output = crate::workspace::cargo()
         .args(arguments)
         .args(["--message-format", "json"])
         // functions are counted by their names

@@ -113,7 +113,7 @@ fn wanted(root: &Path, asked: &[String]) -> Result<Vec<String>> {
 fn build(root: &Path) -> Result<PathBuf> {
     let host = host()?;
     let target = root.join("target/fuzz");
-    let status = crate::cargo()
+    let status = crate::workspace::cargo()
         .current_dir(root.join("fuzz"))
         // with --target the flags stay away from build scripts and macros
         // its lock file is part of the checkout, which tests leave as it is

@@ -102,7 +102,7 @@ pub fn check(root: &Path) -> Result<bool> {
 }
 
 fn metadata() -> Result<Value> {
-    let output = crate::cargo()
+    let output = crate::workspace::cargo()
         .args(["metadata", "--format-version", "1", "--no-deps"])
         .output()
         .context("cargo metadata")?;

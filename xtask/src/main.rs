@@ -4,6 +4,7 @@
 #![allow(clippy::print_stderr)]
 
 mod again;
+mod bench;
 mod beside;
 mod calibrate;
 mod campaigns;
@@ -29,11 +30,10 @@ mod test;
 mod words;
 mod workspace;
 
-use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
-use workspace::{cargo, root};
+use workspace::root;
 
 #[derive(Parser)]
 #[command(name = "xtask", about = "The project's own chores")]
@@ -66,6 +66,13 @@ enum Task {
     Supply(supply::Args),
     /// Compare with peers in interleaved rounds: `cargo xtask bench fib`, `... bench forward`
     Bench {
+        /// Only build the bench, as one static program that runs on any Linux of its processor type, into
+        /// this file; peers in C are left out
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["peers", "arguments"])]
+        build: Option<PathBuf>,
+        /// For this type of processor [default: that of this machine]
+        #[arg(long, value_enum, requires = "build")]
+        processor: Option<bench::Processor>,
         /// Others' lookup code: `poptrie=DIR`, `dxr=DIR`, `planb=DIR` [default: ../shared/peers]
         #[arg(long = "peer", value_name = "NAME=DIR")]
         peers: Vec<String>,
@@ -86,7 +93,10 @@ fn main() -> ExitCode {
         Task::Cost => cost::check(),
         Task::Fuzz(arguments) => fuzz::run(&root(), &arguments),
         Task::Supply(arguments) => supply::run(&root(), &arguments),
-        Task::Bench { peers, arguments } => bench(&peers, &arguments),
+        Task::Bench { build: Some(file), processor, .. } => {
+            bench::build(&root(), &file, processor.unwrap_or_default())
+        }
+        Task::Bench { peers, arguments, .. } => bench::run(&peers, &arguments),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -96,29 +106,4 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// Peers in others' own code, as `bench/build.rs` names them.
-const PEERS: [&str; 3] = ["poptrie", "dxr", "planb"];
-
-/// Compiles the peers named into the bench and runs it. What peers and crates take from the C library
-/// lies on huge pages, as this project's tables do.
-fn bench(peers: &[String], arguments: &[String]) -> anyhow::Result<bool> {
-    let mut cargo = cargo();
-    for peer in peers {
-        let named = peer.split_once('=').filter(|(name, _)| PEERS.contains(name));
-        let Some((name, directory)) = named else {
-            bail!("--peer {peer}: write NAME=DIR, NAME is one of {}", PEERS.join(", "));
-        };
-        let directory = Path::new(directory)
-            .canonicalize()
-            .with_context(|| format!("--peer {peer}: cannot find {directory}"))?;
-        cargo.env(format!("FWDLAB_PEER_{}", name.to_uppercase()), directory);
-    }
-    let status = cargo
-        .env("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
-        .args(["run", "--profile", "bench", "--quiet", "--package", "fwdlab-bench", "--"])
-        .args(arguments)
-        .status()?;
-    Ok(status.success())
 }

@@ -28,7 +28,8 @@ pub struct Part {
 pub fn linked() -> Result<BTreeSet<(String, String)>> {
     let arguments = ["tree", "-p", "fwdlab", "--all-features", "--edges", "normal", "--locked"];
     let form = ["--prefix", "none", "--format", "{p}", "--target", "x86_64-unknown-linux-gnu"];
-    let output = crate::cargo().args(arguments).args(form).output().context("cargo tree")?;
+    let output =
+        crate::workspace::cargo().args(arguments).args(form).output().context("cargo tree")?;
     if !output.status.success() {
         bail!("cargo tree: {}", String::from_utf8_lossy(&output.stderr));
     }

@@ -49,7 +49,7 @@ impl Tally {
 }
 
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
-    let mut command = crate::cargo();
+    let mut command = crate::workspace::cargo();
     command.args(arguments);
     command
 }

@@ -68,7 +68,7 @@ fn notices_of(root: &Path, packages: &[Package]) -> Result<String> {
 /// Known faults of packages, where `cargo deny` is installed and its database is at hand.
 fn advisories(root: &Path) -> Result<Option<String>> {
     let deny = |arguments: &[&str]| {
-        let mut command = crate::cargo();
+        let mut command = crate::workspace::cargo();
         command.current_dir(root).arg("deny").args(arguments).output()
     };
     let skip = |why: &str| {
@@ -109,7 +109,7 @@ struct Package {
 
 /// All packages of others, for every platform and feature.
 fn packages() -> Result<Vec<Package>> {
-    let output = crate::cargo()
+    let output = crate::workspace::cargo()
         .args(["metadata", "--format-version", "1", "--all-features", "--locked"])
         .output()
         .context("cargo metadata")?;

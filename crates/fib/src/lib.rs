@@ -72,6 +72,7 @@ pub use prefix::{Prefix, PrefixError};
 pub use random::Random;
 pub use registry::{Listed, Registry};
 pub use rib::{Covered, Rib};
+pub use simd::level::Vectors;
 
 /// The examples of the README, run.
 #[cfg(doctest)]

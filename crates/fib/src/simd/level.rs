@@ -7,6 +7,44 @@
 
 use super::count::{Count, Portable};
 
+/// Vector units of a processor, each including those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Vectors {
+    /// What the compiler takes for granted: SSE2 on x86-64, NEON on 64-bit Arm.
+    Portable,
+    /// AVX2 with BMI1, BMI2, LZCNT and POPCNT.
+    Avx2,
+    /// AVX-512 F, BW, DQ and VL.
+    Avx512,
+}
+
+impl Vectors {
+    /// Those that this processor has.
+    pub fn of_this_processor() -> Self {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        return x86::detect();
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        Self::Portable
+    }
+
+    /// Those that lookups of this process use.
+    pub fn used() -> Self {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        return x86::level().unwrap_or_else(Self::of_this_processor);
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        Self::Portable
+    }
+
+    /// Lookups of this process use no better ones than these from now on, for comparisons: answers are the
+    /// same with all. Returns those that they use.
+    pub fn limit(most: Self) -> Self {
+        let used = most.min(Self::of_this_processor());
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        x86::know(used);
+        used
+    }
+}
+
 /// Work that gains from vector units. `run` must be `#[inline(always)]`, or it is compiled without
 /// them.
 pub(crate) trait Kernel {
@@ -26,10 +64,10 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     match x86::level() {
         // SAFETY: `level` knows of all features that `with_avx512` is compiled for.
-        Some(x86::Level::Avx512) => unsafe { x86::with_avx512(kernel) },
+        Some(Vectors::Avx512) => unsafe { x86::with_avx512(kernel) },
         // SAFETY: `level` knows of all features that `with_avx2` is compiled for.
-        Some(x86::Level::Avx2) => unsafe { x86::with_avx2(kernel) },
-        Some(x86::Level::None) => portable(kernel),
+        Some(Vectors::Avx2) => unsafe { x86::with_avx2(kernel) },
+        Some(Vectors::Portable) => portable(kernel),
         None => x86::find_out_and_run(kernel),
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
@@ -43,30 +81,32 @@ fn portable<K: Kernel>(kernel: K) -> K::Output {
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(super) mod x86 {
+mod x86 {
     use std::sync::atomic::AtomicU8;
     use std::sync::atomic::Ordering::Relaxed;
 
-    use super::Kernel;
+    use super::{Kernel, Vectors};
     use crate::simd::count::{Avx2, Avx512};
-
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    pub(crate) enum Level {
-        None,
-        Avx2,
-        Avx512,
-    }
 
     /// What the processor has, once that is known: one load and a comparison, since single lookups ask
     /// each time.
     #[inline(always)]
-    pub(crate) fn level() -> Option<Level> {
+    pub(crate) fn level() -> Option<Vectors> {
         match KNOWN.load(Relaxed) {
-            AVX512 => Some(Level::Avx512),
-            AVX2 => Some(Level::Avx2),
-            NONE => Some(Level::None),
+            AVX512 => Some(Vectors::Avx512),
+            AVX2 => Some(Vectors::Avx2),
+            NONE => Some(Vectors::Portable),
             _ => None,
         }
+    }
+
+    pub(super) fn know(level: Vectors) {
+        let number = match level {
+            Vectors::Portable => NONE,
+            Vectors::Avx2 => AVX2,
+            Vectors::Avx512 => AVX512,
+        };
+        KNOWN.store(number, Relaxed);
     }
 
     /// The answer of the first call; 0 before.
@@ -79,22 +119,17 @@ pub(super) mod x86 {
     #[inline(never)]
     pub(super) fn find_out_and_run<K: Kernel>(kernel: K) -> K::Output {
         let level = detect();
-        let number = match level {
-            Level::None => NONE,
-            Level::Avx2 => AVX2,
-            Level::Avx512 => AVX512,
-        };
-        KNOWN.store(number, Relaxed);
+        know(level);
         match level {
             // SAFETY: `detect` has found all features that these are compiled for.
-            Level::Avx512 => unsafe { with_avx512(kernel) },
+            Vectors::Avx512 => unsafe { with_avx512(kernel) },
             // SAFETY: as above.
-            Level::Avx2 => unsafe { with_avx2(kernel) },
-            Level::None => super::portable(kernel),
+            Vectors::Avx2 => unsafe { with_avx2(kernel) },
+            Vectors::Portable => super::portable(kernel),
         }
     }
 
-    fn detect() -> Level {
+    pub(super) fn detect() -> Vectors {
         let avx2 = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
@@ -105,9 +140,9 @@ pub(super) mod x86 {
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl");
         match (avx2, avx512) {
-            (true, true) => Level::Avx512,
-            (true, false) => Level::Avx2,
-            _ => Level::None,
+            (true, true) => Vectors::Avx512,
+            (true, false) => Vectors::Avx2,
+            _ => Vectors::Portable,
         }
     }
 
@@ -123,5 +158,77 @@ pub(super) mod x86 {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) unsafe fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
         kernel.run::<Avx2>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algo::Algorithm;
+    use crate::{Family, Inet, Inet6, NexthopId, Prefix, Random, Registry, Rib};
+
+    /// Of lookups one by one, and in batches of all lengths of remainders.
+    fn answers<F: Family>(
+        algorithm: &dyn Algorithm<F>,
+        rib: &Rib<F>,
+        addrs: &[F::Addr],
+    ) -> Vec<u32> {
+        let module = algorithm.build(&rib.dump()).expect("a small table");
+        let lookup = module.lookup();
+        let mut all: Vec<_> = addrs.iter().map(|addr| lookup.lookup(*addr).0).collect();
+        for length in [1, 15, 16, 33, 64, 200, addrs.len()] {
+            let mut answers = vec![NexthopId::NONE; length];
+            lookup.lookup_batch(&addrs[..length], &mut answers);
+            all.extend(answers.iter().map(|answer| answer.0));
+        }
+        all
+    }
+
+    fn same_with_all<F: Family>(registry: Registry<F>) {
+        let mut random = Random::new(47);
+        for routes in [5, 60, 3000] {
+            let mut rib = Rib::<F>::new();
+            for _ in 0..routes {
+                let len = F::BITS / 32 * (4 + random.below(29) as u8);
+                let at = Prefix::covering(random.addr::<F>() >> 3, len);
+                rib.set(at, NexthopId(1 + random.below(300) as u32));
+            }
+            let known = rib.dump();
+            let near = |i: usize| known.routes()[i % known.len()].0.last_addr();
+            let addrs: Vec<F::Addr> =
+                (0..500).map(|i| if i % 3 == 0 { random.addr::<F>() } else { near(i) }).collect();
+            let wanted: Vec<u32> = addrs
+                .iter()
+                .map(|addr| rib.longest_match(*addr).map_or(0, |route| route.1.0))
+                .collect();
+            for algorithm in registry.all() {
+                if algorithm.limits().prefixes < rib.len() {
+                    continue;
+                }
+                for most in [Vectors::Portable, Vectors::Avx2, Vectors::Avx512] {
+                    let used = Vectors::limit(most);
+                    let found = answers(algorithm, &rib, &addrs);
+                    assert_eq!(found[..500], wanted, "{} of {routes}, {used:?}", algorithm.name());
+                    let mut rest = &found[500..];
+                    for length in [1, 15, 16, 33, 64, 200, 500] {
+                        let (batch, after) = rest.split_at(length);
+                        assert_eq!(batch, &wanted[..length], "{}, {used:?}", algorithm.name());
+                        rest = after;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Other tests of this process may meet the limits; they must hold with all of them.
+    #[test]
+    fn answers_are_the_same_with_all_vector_units() {
+        let best = Vectors::of_this_processor();
+        for missing in [Vectors::Avx2, Vectors::Avx512].into_iter().filter(|one| *one > best) {
+            eprintln!("SKIPPED lookups with {missing:?}: this processor has {best:?}");
+        }
+        same_with_all(Registry::<Inet>::standard());
+        same_with_all(Registry::<Inet6>::standard());
+        assert_eq!(Vectors::limit(Vectors::Avx512), best);
     }
 }

@@ -40,7 +40,7 @@ impl Interface {
         // SAFETY: the descriptor is new, valid and nobody else's.
         let socket = unsafe { OwnedFd::from_raw_fd(number) };
         let mut interface = Self { socket, index: 0 };
-        interface.ask(libc::SIOCGIFINDEX, &mut request)?;
+        interface.ask(libc::SIOCGIFINDEX as libc::Ioctl, &mut request)?;
         // SAFETY: SIOCGIFINDEX has filled in this member.
         interface.index = unsafe { request.ifr_ifru.ifru_ifindex };
         let info = interface.look()?;
@@ -57,11 +57,11 @@ impl Interface {
         // SAFETY: all zeroes is a valid ifreq.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
         request.ifr_ifru.ifru_ifindex = self.index;
-        self.ask(libc::SIOCGIFNAME, &mut request)?;
-        self.ask(libc::SIOCGIFMTU, &mut request)?;
+        self.ask(libc::SIOCGIFNAME as libc::Ioctl, &mut request)?;
+        self.ask(libc::SIOCGIFMTU as libc::Ioctl, &mut request)?;
         // SAFETY: SIOCGIFMTU has filled in this member.
         let mtu = unsafe { request.ifr_ifru.ifru_mtu } as usize;
-        self.ask(libc::SIOCGIFHWADDR, &mut request)?;
+        self.ask(libc::SIOCGIFHWADDR as libc::Ioctl, &mut request)?;
         // SAFETY: SIOCGIFHWADDR has filled in this member.
         let data = unsafe { request.ifr_ifru.ifru_hwaddr }.sa_data;
         let mac = [0, 1, 2, 3, 4, 5].map(|at| data[at] as u8);

@@ -134,14 +134,16 @@ impl PacketSocket {
         // they say; the kernel writes to nothing else.
         let done = unsafe {
             let (number, first) = (self.receiver.as_raw_fd(), messages.as_mut_ptr());
-            libc::recvmmsg(number, first, count as libc::c_uint, flags, std::ptr::null_mut())
+            libc::recvmmsg(number, first, count as libc::c_uint, flags as _, std::ptr::null_mut())
         };
         let done = usize::try_from(done).unwrap_or(0);
         for (at, frame) in frames[..done].iter_mut().enumerate() {
             // With MSG_TRUNC the length is the frame's, even when it is longer than its slot.
             let len = (messages[at].msg_len as usize).saturating_sub(OFFLOAD_LEN);
             frame.set_len(len.min(frame.capacity()));
-            let has_control = messages[at].msg_hdr.msg_controllen >= size_of::<Control>();
+            // Of another type in other C libraries, as flags and requests are.
+            let length: usize = messages[at].msg_hdr.msg_controllen as _;
+            let has_control = length >= size_of::<Control>();
             with[at] = Received {
                 is_unfit: len > frame.capacity() || offloads[at].gso_type != 0,
                 tag: has_control.then(|| controls[at].tag()).flatten(),
@@ -190,7 +192,7 @@ pub(super) fn send_by(socket: BorrowedFd<'_>, frames: &mut [Frame]) -> Sent {
     // SAFETY: `count` messages that point to live buffers of the lengths that they say.
     let done = unsafe {
         let (number, first) = (socket.as_raw_fd(), messages.as_mut_ptr());
-        libc::sendmmsg(number, first, count as libc::c_uint, libc::MSG_DONTWAIT)
+        libc::sendmmsg(number, first, count as libc::c_uint, libc::MSG_DONTWAIT as _)
     };
     match usize::try_from(done) {
         Ok(count) => Sent::Some(count),

@@ -103,7 +103,7 @@ impl Sampler {
 
     fn control(&self, request: libc::c_ulong) -> io::Result<()> {
         // SAFETY: these two requests take a number only.
-        match unsafe { libc::ioctl(self.descriptor.as_raw_fd(), request, 0) } {
+        match unsafe { libc::ioctl(self.descriptor.as_raw_fd(), request as _, 0) } {
             0.. => Ok(()),
             _ => Err(io::Error::last_os_error()),
         }

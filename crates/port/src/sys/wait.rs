@@ -14,10 +14,8 @@ pub(crate) fn wait<'a>(descriptors: impl Iterator<Item = BorrowedFd<'a>>, longes
         *place = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         count += 1;
     }
-    let longest = libc::timespec {
-        tv_sec: longest.as_secs() as libc::time_t,
-        tv_nsec: longest.subsec_nanos().into(),
-    };
+    let longest =
+        libc::timespec { tv_sec: longest.as_secs() as _, tv_nsec: longest.subsec_nanos().into() };
     // SAFETY: `count` entries of `list` and the time live over the call; no signal mask is given.
     unsafe { libc::ppoll(list.as_mut_ptr(), count, &longest, std::ptr::null()) };
 }
