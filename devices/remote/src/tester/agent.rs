@@ -269,7 +269,9 @@ fn doubts(stamps: &StampFigures) -> Vec<String> {
     let few = (stamped * 2 < probes)
         .then(|| format!("latency: only {stamped} of {probes} frames sampled have both stamps"));
     let set = (backwards > 0).then(|| {
-        format!("latency: {backwards} frames would have arrived before they left: a clock was set")
+        format!(
+            "latency: a clock was set, frames that would have arrived before they left: {backwards}"
+        )
     });
     few.into_iter().chain(set).collect()
 }
