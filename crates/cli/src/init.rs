@@ -120,12 +120,12 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             bail!("{}", taken(&arguments.file))
         }
-        made => made.with_context(|| no_room(&arguments.file))?,
+        made => made.map_err(|error| no_room(&arguments.file, &error))?,
     };
     file.write_all(text.as_bytes()).map_err(|error| {
         // the beginning of an experiment would be in the way of the next one
         let _ = std::fs::remove_file(&arguments.file);
-        anyhow::Error::new(error).context(no_room(&arguments.file))
+        no_room(&arguments.file, &error)
     })?;
     let pasted = pasted(&arguments.file);
     crate::output::print(&format!(
@@ -157,11 +157,11 @@ fn check_place(file: &Path) -> anyhow::Result<()> {
     }
     own::need_place(file)?;
     let may = fwdlab_guard::check_writable(file.parent().unwrap_or(Path::new("")));
-    may.with_context(|| no_room(file))
+    may.map_err(|error| no_room(file, &error))
 }
 
-fn no_room(file: &Path) -> String {
-    format!("cannot write {}; name a file where you may write", file.display())
+fn no_room(file: &Path, error: &std::io::Error) -> anyhow::Error {
+    anyhow::anyhow!("cannot write {}: {error}; name a file where you may write", file.display())
 }
 
 /// Names kernels that are not there, beside the file that names them.

@@ -71,6 +71,9 @@ fn what_init_says_to_run_runs_when_it_is_pasted() {
     }
     let output = lab.fwdlab(&["init", "no dir/x.toml"]);
     assert!(text(&output.stderr).contains("mkdir -p 'no dir'"), "{}", text(&output.stderr));
+    let output = lab.fwdlab(&["init", "/proc/x.toml"]);
+    let said = text(&output.stderr);
+    assert!(said.ends_with("; name a file where you may write\n"), "{said}");
 }
 
 /// "1 routes", and a plan for a difference of "0 %".
