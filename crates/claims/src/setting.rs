@@ -175,7 +175,7 @@ fn labelled(label: &str, text: &str) -> String {
 fn machine_line(machine: &Machine) -> String {
     let cores = match (machine.cores, machine.cores_online) {
         (0, _) => String::new(),
-        (used, online) if used < online => format!("{used} of {online} cores"),
+        (used, online) if used < online => format!("{used} of {}", units::plural(online, "core")),
         (used, _) => units::plural(used, "core"),
     };
     let memory = match machine.memory_bytes >> 20 {
@@ -330,7 +330,7 @@ fn routes(experiment: &Recorded) -> Option<String> {
     let fixed = (!fixed.is_empty()).then(|| units::plural(fixed.len(), "static route"));
     let source = source.as_ref().map(|source| match source {
         RouteSource::File(file) => format!("the routes of {}", file.display()),
-        RouteSource::Generate(n) => format!("{n} synthetic routes per family"),
+        RouteSource::Generate(n) => format!("{} per family", units::plural(*n, "synthetic route")),
     });
     let parts: Vec<String> = fixed.into_iter().chain(source).collect();
     (!parts.is_empty()).then(|| parts.join(", "))

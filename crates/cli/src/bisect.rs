@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use fwdlab_campaign::bisect::{BisectError, Header, Journal, bisect, margin, variants};
 use fwdlab_stats::bisect::Terms;
-use fwdlab_stats::far_change;
+use fwdlab_stats::{far_change, plural};
 
 use crate::{interrupt, output};
 use probe::{Lab, Probe, Stopped};
@@ -58,7 +58,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let mut journal = Journal::open(&dir, header)?;
     let earlier = journal.measured().len();
     if earlier > 0 {
-        fwdlab_guard::say!("going on in {}: {earlier} comparisons are recorded", dir.display());
+        let recorded = plural(earlier, "recorded comparison");
+        fwdlab_guard::say!("going on in {} with {recorded}", dir.display());
     }
     let mut probe = Probe {
         arguments,

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use fwdlab_guard::words::in_json;
+use fwdlab_guard::words::{in_json, pasted};
 
 use crate::control::{
     Answer, DEFAULT_SOCKET, LONGEST_ORDER, Order, check_length, read_line, write_line,
@@ -68,8 +68,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     check_length(&arguments.socket)?;
     let stream = UnixStream::connect(&arguments.socket).with_context(|| {
         format!(
-            "no router at {shown}; start one with `fwdlab route --control {shown} ...`, as the same \
-             user"
+            "no router at {shown}; start one with `fwdlab route --control {} ...`, as the same user",
+            pasted(&arguments.socket)
         )
     })?;
     stream.set_read_timeout(Some(PATIENCE))?;

@@ -10,6 +10,7 @@ use clap::Parser;
 use fwdlab_guard::words;
 use fwdlab_netbenches::export::export;
 use fwdlab_results::Results;
+use fwdlab_stats::plural;
 
 use crate::trees::{self, Place};
 use crate::{output, own};
@@ -108,9 +109,9 @@ fn netbenches(places: &[Place], output: &Path) -> anyhow::Result<()> {
         let to = if places.len() == 1 { output.to_owned() } else { output.join(&place.name) };
         let exported = export(&results, &to)?;
         output::print(&format!(
-            "{} series, {} runs, {} failed: {}\n",
+            "{} series, {}, {} failed: {}\n",
             exported.series,
-            exported.runs,
+            plural(exported.runs, "run"),
             exported.failed,
             to.display()
         ))?;

@@ -11,6 +11,7 @@ use fwdlab_fib::control::Word;
 use fwdlab_fib::{Fib, Fibs, Nexthop, Prefix};
 use fwdlab_lookups::Benched;
 use fwdlab_routes::{self as routes, LearnedRoute};
+use fwdlab_stats::plural;
 
 use crate::family::Picked;
 use crate::output;
@@ -104,7 +105,8 @@ fn load<F: Picked + Benched>(
     });
     let took = F::load(fib, routes.collect())?;
     let stats = fib.stats();
-    writeln!(text, "{}.0: {} routes, {} nexthops", F::NAME, stats.routes, stats.nexthops)?;
+    let (routes, nexthops) = (plural(stats.routes, "route"), plural(stats.nexthops, "nexthop"));
+    writeln!(text, "{}.0: {routes}, {nexthops}", F::NAME)?;
     writeln!(
         text,
         "  algorithm {}, lookup memory {} bytes ({:.1} a route), RIB {} bytes, loaded in {:.0} ms",

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use fwdlab_compare::{self as compare, Compared, Group, Judgement, Options, Series};
 use fwdlab_stats::validity::{self, Finding};
-use fwdlab_stats::{Confidence, Verdict};
+use fwdlab_stats::{Confidence, Verdict, plural};
 
 /// The exit code of a gate that could not tell.
 const UNTOLD: u8 = 4;
@@ -122,9 +122,9 @@ pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Ga
     let met: Vec<&Own<'_>> = all.iter().filter(|own| is_met(own)).collect();
     if let Some(first) = met.first() {
         fwdlab_guard::say!(
-            "--fail-on is met in {} of {} comparisons; the first: {}",
+            "--fail-on is met in {} of {}; the first: {}",
             met.len(),
-            all.len(),
+            plural(all.len(), "comparison"),
             first.judgement.sentence
         );
         return Gated::Failed;
@@ -152,9 +152,9 @@ pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Ga
         .collect();
     let Some(first) = open.first() else { return Gated::Passed };
     fwdlab_guard::say!(
-        "--fail-on could not tell in {} of {} comparisons; the first: {}",
+        "--fail-on could not tell in {} of {}; the first: {}",
         open.len(),
-        all.len(),
+        plural(all.len(), "comparison"),
         first.judgement.sentence
     );
     if first.is_copy() {

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use fwdlab_port::{Batch, Counters, Pool, Port, hosts, wait};
+use fwdlab_stats::plural;
 use fwdlab_traffic::{AnyTester, FlowSet, FrameSizes, Stream, TrafficPlan};
 use fwdlab_wire::MacAddr;
 use serde_json::json;
@@ -120,8 +121,8 @@ pub fn execute_sink(arguments: &SinkArgs) -> anyhow::Result<ExitCode> {
         format!("{object}\n")
     } else {
         format!(
-            "received {rx_frames} frames in {seconds:.3} s: {:.0} frames/s; {rx_dropped} were lost \
-             for want of room\n",
+            "received {} in {seconds:.3} s: {:.0} frames/s; lost for want of room: {rx_dropped}\n",
+            plural(rx_frames, "frame"),
             rx_frames as f64 / seconds
         )
     };

@@ -11,6 +11,7 @@ use fwdlab_guard::Folder;
 use fwdlab_history::store::{Store, torn_file};
 use fwdlab_history::{Error, History, Options, find, read, render};
 use fwdlab_stats::change::Settings;
+use fwdlab_stats::plural;
 
 use crate::{output, own};
 
@@ -161,7 +162,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         match &arguments.store {
             Some(path) => {
                 let added = store.add(path, found.points)?;
-                fwdlab_guard::say!("{added} new points in {}", path.display());
+                fwdlab_guard::say!("{} in {}", plural(added, "new point"), path.display());
             }
             None => store.points = found.points,
         }

@@ -142,8 +142,9 @@ fn table(rows: &[Row]) -> String {
     let reproduced = rows.iter().filter(|r| r.is_reproduced()).count();
     let _ = writeln!(
         text,
-        "\n{} runs, {published} published medians, {reproduced} reproduced",
-        rows.len()
+        "\n{}, {}, {reproduced} reproduced",
+        plural(rows.len(), "run"),
+        plural(published, "published median")
     );
     text
 }

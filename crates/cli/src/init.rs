@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use fwdlab_experiment::Problem;
+use fwdlab_guard::words::pasted;
 
 use crate::changes::{Changes, quoted};
 use crate::devices::{self, Compares, STARTS, Start};
@@ -81,16 +82,28 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Some(device) => device,
         None => asked(&which_device(), STARTS[0].device, named)?,
     };
+    let stem = arguments.file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("experiment");
+    let is_there = devices::named(device.device).is_some();
+    let made = |compare: &str, traffic| {
+        let text = experiment(device, compare, traffic)?;
+        if is_there {
+            understood(compare, stem, &text)?;
+        }
+        anyhow::Ok(text)
+    };
     let compare = match &arguments.compare {
-        Some(compare) => compare.clone(),
+        Some(compare) => {
+            made(compare, Traffic::Both).map_err(|error| anyhow::anyhow!("--compare {error:#}"))?;
+            compare.clone()
+        }
         None => {
             let question = match device.compares {
                 Compares::Kernels => "Which two kernels, BEFORE,AFTER?",
                 Compares::Words => "What is compared, WORD=BEFORE,AFTER?",
             };
-            let with =
-                |answer: &str| experiment(device, answer, Traffic::Both).map(|_| answer.to_owned());
-            asked(question, device.usual, with)?
+            asked(question, device.usual, |answer| {
+                made(answer, Traffic::Both).map(|_| answer.to_owned())
+            })?
         }
     };
     let traffic = match arguments.traffic {
@@ -100,25 +113,25 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             found.map_err(|_| anyhow::anyhow!("{answer:?} is no answer to: {WHICH_TRAFFIC}"))
         })?,
     };
-    let text = experiment(device, &compare, traffic)?;
-    let stem = arguments.file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("experiment");
-    let is_there = devices::named(device.device).is_some();
-    if is_there {
-        understood(&compare, stem, &text)?;
-    }
+    let text = made(&compare, traffic)?;
     let shown = arguments.file.display();
     let made = OpenOptions::new().write(true).create_new(true).open(&arguments.file);
     let mut file = match made {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             bail!("{}", taken(&arguments.file))
         }
-        made => made.with_context(|| format!("cannot write {shown}"))?,
+        made => made.map_err(|error| no_room(&arguments.file, &error))?,
     };
-    file.write_all(text.as_bytes()).with_context(|| format!("cannot write {shown}"))?;
+    file.write_all(text.as_bytes()).map_err(|error| {
+        // the beginning of an experiment would be in the way of the next one
+        let _ = std::fs::remove_file(&arguments.file);
+        no_room(&arguments.file, &error)
+    })?;
+    let pasted = pasted(&arguments.file);
     crate::output::print(&format!(
         "{shown} is written\n\
-         fwdlab plan {shown}    says how long it takes\n\
-         fwdlab run {shown}     runs it\n"
+         how long it takes:  fwdlab plan {pasted}\n\
+         to run it:          fwdlab run {pasted}\n"
     ))?;
     if device.compares == Compares::Kernels {
         say_what_lacks(&compare, &arguments.file);
@@ -138,10 +151,17 @@ fn check_place(file: &Path) -> anyhow::Result<()> {
     if file.as_os_str() == "-" {
         bail!("- is no file's name here; name one, as experiment.toml (cat it then)");
     }
-    if file.exists() {
+    // a link that leads nowhere, too
+    if file.symlink_metadata().is_ok() {
         bail!("{}", taken(file));
     }
-    own::need_place(file)
+    own::need_place(file)?;
+    let may = fwdlab_guard::check_writable(file.parent().unwrap_or(Path::new("")));
+    may.map_err(|error| no_room(file, &error))
+}
+
+fn no_room(file: &Path, error: &std::io::Error) -> anyhow::Error {
+    anyhow::anyhow!("cannot write {}: {error}; name a file where you may write", file.display())
 }
 
 /// Names kernels that are not there, beside the file that names them.
@@ -172,10 +192,10 @@ fn understood(compare: &str, stem: &str, text: &str) -> anyhow::Result<()> {
             let mut said: Vec<String> = problems.list.iter().map(said).collect();
             // What is wrong with a word is so in both variants.
             said.dedup();
-            bail!("--compare {compare}: {}", said.join("\n"))
+            bail!("{compare}: {}", said.join("\n"))
         }
         // Kernels that are not there yet.
-        _ => bail!("--compare {compare}: {error:#}"),
+        _ => bail!("{compare}: {error:#}"),
     }
 }
 
@@ -190,15 +210,18 @@ fn asked<T>(
     usual: &str,
     understood: impl Fn(&str) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    if !std::io::stdin().is_terminal() {
+    // Where nobody sees the question, nobody waits for its answer.
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return understood(usual);
     }
     loop {
-        crate::output::print(&format!("{question} [{usual}] "))?;
+        let _ = write!(std::io::stderr().lock(), "{question} [{usual}] ");
         let mut line = String::new();
         let read =
             std::io::stdin().lock().read_line(&mut line).context("cannot read the answer")?;
         if read == 0 {
+            // The cursor stands behind the question.
+            fwdlab_guard::say!("");
             bail!(
                 "no answer to: {question}; `fwdlab init --help` lists what answers it beforehand"
             );
@@ -216,23 +239,21 @@ fn experiment(device: &Start, compare: &str, traffic: Traffic) -> anyhow::Result
     let (word, values) = match (compare.rsplit_once('='), device.compares) {
         (Some((word, values)), Compares::Words) => (word.trim(), values),
         (None, Compares::Kernels) => ("", compare),
-        _ => bail!("--compare {compare}: wanted something such as {}", device.usual),
+        _ => bail!("{compare}: wanted something such as {}", device.usual),
     };
     let Some((before, after)) = values.split_once(',') else {
-        bail!("--compare {compare}: wanted two values with a comma between, as {}", device.usual);
+        bail!("{compare}: wanted two values with a comma between, as {}", device.usual);
     };
     let (before, after) = (before.trim(), after.trim());
     if after.contains(',') && device.compares == Compares::Words {
         bail!(
-            "--compare {compare}: these are more than two values; wanted two, as {}; add a [[variant]] to the \
+            "{compare}: these are more than two values; wanted two, as {}; add a [[variant]] to the \
              file for each further one",
             device.usual
         );
     }
     if before == after {
-        bail!(
-            "--compare {compare}: both values are {before:?}: nothing would differ; name two that do"
-        );
+        bail!("{compare}: both values are {before:?}: nothing would differ; name two that do");
     }
     let setting = |value: &str| match device.compares {
         Compares::Kernels => format!("kernel = {}", quoted(value)),
@@ -335,7 +356,7 @@ mod tests {
         let compare = "net.route.algo.inet.algo=radix4,bogus";
         let text = experiment(&STARTS[0], compare, Traffic::Inet).unwrap();
         let error = understood(compare, "x", &text).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("--compare {compare}: ")), "{error}");
+        assert!(error.starts_with(&format!("{compare}: ")), "{error}");
         assert!(error.contains("bogus") && !error.contains("x.toml"), "{error}");
         for (file, words) in [("-", "name one"), ("none/of/it.toml", "mkdir -p none/of")] {
             let error = check_place(Path::new(file)).unwrap_err().to_string();

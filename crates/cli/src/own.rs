@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use fwdlab_guard::words::pasted;
 
 /// What each page of this program says of its origin.
 pub const MARK: &str = "Made by `fwdlab";
@@ -43,9 +44,10 @@ pub fn keep_foreign(file: &Path, is_own: impl Fn(&str) -> bool) -> anyhow::Resul
 pub fn need_place(file: &Path) -> anyhow::Result<()> {
     match file.parent().filter(|dir| !dir.as_os_str().is_empty()) {
         Some(dir) if !dir.is_dir() => bail!(
-            "cannot write {}: there is no directory {1}; make it (mkdir -p {1}), or name another place",
+            "cannot write {}: there is no directory {}; make it (mkdir -p {}), or name another place",
             file.display(),
-            dir.display()
+            dir.display(),
+            pasted(dir)
         ),
         _ => Ok(()),
     }

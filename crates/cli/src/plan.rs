@@ -11,8 +11,8 @@ use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_results::Error;
 use fwdlab_results::Results;
 use fwdlab_results::units::plural;
-use fwdlab_stats::Verdict;
 use fwdlab_stats::plan::Forecast;
+use fwdlab_stats::{Verdict, plain_percent};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -244,16 +244,16 @@ fn text(needs: &Needs) -> String {
         ("comparison".to_owned(), Side::Left),
         ("metric".to_owned(), Side::Left),
         ("sd %".to_owned(), Side::Right),
-        (format!("difference of {}", percent(difference)), Side::Right),
+        (format!("difference of {}", plain_percent(difference * 100.0)), Side::Right),
         ("time".to_owned(), Side::Right),
-        (format!("equivalence within {}", percent(margin)), Side::Right),
+        (format!("equivalence within {}", plain_percent(margin * 100.0)), Side::Right),
         ("time".to_owned(), Side::Right),
     ]);
     for row in &needs.rows {
         table.row(vec![
             row.of.clone(),
             row.metric.clone(),
-            format!("{:.2}", row.sd_of_difference * 100.0),
+            spread(row.sd_of_difference),
             needed(&row.difference, row.pilot_blocks),
             time(needs.block_seconds, row.difference.blocks),
             needed(&row.equivalence, row.pilot_blocks),
@@ -314,7 +314,7 @@ fn time(block_seconds: f64, blocks: u64) -> String {
 fn duration(seconds: f64) -> String {
     let whole = Duration::from_secs_f64(seconds.clamp(0.0, 1e12));
     match whole.as_secs() {
-        0 => format!("{:.0} ms", seconds * 1e3),
+        0 => format!("{:.0} ms", (seconds * 1e3).max(1.0)),
         1..10 => format!("{seconds:.1} s"),
         10..120 => format!("{seconds:.0} s"),
         120..7_200 => format!("{:.0} min", seconds / 60.0),
@@ -322,9 +322,13 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-fn percent(ratio: f64) -> String {
-    let text = format!("{:.2}", ratio * 100.0);
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+/// A spread in per cent of two decimals, or of as many as say something.
+fn spread(ratio: f64) -> String {
+    let percent = ratio * 100.0;
+    match plain_percent(percent) {
+        small if percent < 0.005 => small.trim_end_matches(" %").to_owned(),
+        _ => format!("{percent:.2}"),
+    }
 }
 
 #[cfg(test)]
@@ -342,7 +346,9 @@ mod tests {
 
     /// "At least 0 s".
     #[test]
-    fn short_times_are_not_rounded_to_nothing() {
+    fn little_is_not_rounded_to_nothing() {
+        assert_eq!([0.01, 0.000_02, 0.0].map(spread), ["1.00", "0.002", "0"]);
+        assert_eq!(duration(0.0001), "1 ms");
         assert_eq!([0.2, 1.31, 9.6, 45.2].map(duration), ["200 ms", "1.3 s", "9.6 s", "45 s"]);
     }
 }

@@ -20,6 +20,7 @@ mod ways;
 
 pub use arguments::Args;
 use arguments::{Format, pause};
+pub(crate) use replay::warn_of_cut_frames;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
 

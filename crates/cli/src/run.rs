@@ -138,7 +138,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             // What was measured is worth its report without them.
             Err(error) => fwdlab_guard::say!(
                 "warning: no profiles: {error:#}; `fwdlab profile {}` takes them",
-                dir.display()
+                fwdlab_guard::words::pasted(&dir)
             ),
         }
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output, Stdio};
 
 use anyhow::Context as _;
+use fwdlab_guard::words::pasted;
 use fwdlab_guard::{MIB, input};
 use fwdlab_report as report;
 use fwdlab_results::journal::{Chain, write_whole};
@@ -75,7 +76,7 @@ pub fn execute_sign(arguments: &SignArgs) -> anyhow::Result<ExitCode> {
         key.is_file(),
         "there is no key {}; make one with `ssh-keygen -t ed25519 -f {}`",
         key.display(),
-        key.display()
+        pasted(key)
     );
     let made = ssh_keygen(&["-Y", "sign", "-n", NAMESPACE, "-f", &path(key)?], &text)?;
     anyhow::ensure!(
@@ -137,7 +138,8 @@ fn signed_text(results: &Results) -> anyhow::Result<String> {
         ),
         Chain::Broken { line, .. } => anyhow::bail!(
             "{dir}/trials.jsonl:{line}: its hash is not that of what stands before; `fwdlab report \
-             --check {dir}` says more"
+             --check {}` says more",
+            pasted(&results.dir)
         ),
     };
     let experiment = &results.campaign.experiment_sha256;

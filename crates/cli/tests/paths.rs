@@ -6,6 +6,7 @@ mod lab;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use fwdlab_results::Results;
 use lab::{EXPERIMENT, Lab, text};
@@ -46,6 +47,45 @@ fn init_says_what_is_wrong_once_and_writes_names_as_they_are() {
     let written = fs::read_to_string(lab.path("mine.toml")).expect("a file");
     assert!(written.contains(&format!("kernel = \"{marked}\"")), "{written}");
     written.parse::<toml::Table>().expect("TOML");
+}
+
+/// `fwdlab plan my lab/mine.toml` was printed, which plans `my`.
+#[test]
+fn what_init_says_to_run_runs_when_it_is_pasted() {
+    let lab = Lab::new(EXPERIMENT);
+    fs::create_dir(lab.path("my $lab")).expect("a directory");
+    for name in ["my $lab/it's mine.toml", "-x.toml"] {
+        let arguments = ["init", "--device", "builtin", "--traffic", "inet", "--", name];
+        let output = lab.fwdlab(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let said = text(&output.stdout);
+        let is_plan = |line: &&str| line.contains("fwdlab plan ");
+        let line = said.lines().find(is_plan).expect("how long it takes");
+        let command =
+            line[line.find("fwdlab ").expect("a command")..].replacen("fwdlab", "\"$0\"", 1);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &command, env!("CARGO_BIN_EXE_fwdlab")]).current_dir(lab.path("."));
+        let output = shell.output().expect("a shell");
+        assert_eq!(output.status.code(), Some(0), "{command}: {}", text(&output.stderr));
+        assert!(text(&output.stdout).starts_with("planned: "), "{}", text(&output.stdout));
+    }
+    let output = lab.fwdlab(&["init", "no dir/x.toml"]);
+    assert!(text(&output.stderr).contains("mkdir -p 'no dir'"), "{}", text(&output.stderr));
+    let output = lab.fwdlab(&["init", "/proc/x.toml"]);
+    let said = text(&output.stderr);
+    assert!(said.ends_with("; name a file where you may write\n"), "{said}");
+}
+
+/// "1 routes", and a plan for a difference of "0 %".
+#[test]
+fn one_is_no_plural_and_little_is_not_nothing() {
+    let lab = Lab::new(EXPERIMENT);
+    fs::write(lab.path("one.txt"), "198.51.100.0/24 192.0.2.1\n").expect("writable");
+    let shown = lab.fwdlab(&["fib", "show", "--routes", "one.txt"]);
+    let said = text(&shown.stdout);
+    assert!(said.contains("inet.0: 1 route, 1 nexthop\n"), "{said}{}", text(&shown.stderr));
+    let plan = lab.fwdlab(&["plan", "short.toml", "--difference", "0.0001"]);
+    assert!(text(&plan.stdout).contains("difference of 0.0001 %"), "{}", text(&plan.stdout));
 }
 
 /// Nothing was said for many seconds.

@@ -383,7 +383,7 @@ fn a_cut_capture_is_named_and_what_was_read_is_counted() {
         message.contains("(in.pcap): capture file: it was cut, it ends within packet 2"),
         "{message}"
     );
-    assert!(String::from_utf8_lossy(&output.stdout).starts_with("1 frames received, 1 sent"));
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("1 frame received, 1 sent"));
     // The second frame had 1514 bytes when it was captured.
     let mut snapped = input.clone();
     let original = snapped.len() - 60 - 4;
@@ -392,8 +392,7 @@ fn a_cut_capture_is_named_and_what_was_read_is_counted() {
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{message}");
     assert!(
-        message
-            .contains("in.pcap: 1 frames were cut when they were captured, the first is packet 2"),
+        message.contains("in.pcap: captured without their ends: 1 frame, the first is packet 2;"),
         "{message}"
     );
 }

@@ -42,7 +42,8 @@ fn init_asks_again_after_a_wrong_answer_and_writes_what_was_answered() {
         expect "What forwards*\\] "; send "bultin\r"
         expect "is no answer to*What forwards*\\] "; send "builtin\r"
         expect "What is compared*\\] "; send "radix4\r"
-        expect "wanted something such as*What is compared*\\] "; send "\r"
+        expect "wanted something such as*What is compared*\\] "; send "no.such=1,2\r"
+        expect "has no such control word*What is compared*\\] "; send "\r"
         expect "Which traffic*\\] "; send "ipv4\r"
         expect "is no answer to*Which traffic*\\] "; send "inet\r"
         expect "asked.toml is written"
@@ -65,6 +66,33 @@ fn init_asks_again_after_a_wrong_answer_and_writes_what_was_answered() {
     "#;
     let told = shown(&lab, 100, again).expect("expect was there");
     assert!(!told.contains("What forwards"), "{told}");
+}
+
+/// `fwdlab init > log` waited for answers to questions that stood in the log, and at the end of the input the error
+/// stood behind the question.
+#[test]
+fn init_asks_where_it_is_seen_and_ends_with_the_input() {
+    let lab = Lab::new(EXPERIMENT);
+    let program = env!("CARGO_BIN_EXE_fwdlab");
+    let answers = format!(
+        r#"
+        spawn sh -c "exec {program} init asked.toml > log"
+        expect timeout {{exit 4}} "What forwards*\\] "; send "\r"
+        expect timeout {{exit 5}} "What is compared*\\] "; send "\r"
+        expect timeout {{exit 6}} "Which traffic*\\] "; send "\r"
+        expect eof
+        if {{[lindex [wait] 3] != 0}} {{exit 7}}
+        start init other.toml
+        expect "What forwards*\\] "; send "\004"
+        expect -re {{^[^\n]*\r\n[^\n]*no answer to}}
+        expect eof
+        exit [expr [lindex [wait] 3] != 2]
+    "#
+    );
+    let Some(_) = shown(&lab, 80, &answers) else { return };
+    let log = fs::read_to_string(lab.path("log")).expect("a log");
+    assert!(log.starts_with("asked.toml is written\n") && !log.contains('?'), "{log}");
+    assert!(!lab.path("other.toml").exists());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use fwdlab_results::Measure;
+use fwdlab_results::units::plural;
 use fwdlab_routes::Prefix;
 
 use super::addresses::Endpoint;
@@ -105,14 +106,14 @@ pub(super) fn settled(
     let ports = value as u16;
     if !ports.is_multiple_of(2) {
         let complaint = Complaint::new(
-            format!("{ports} ports do not make two sides of as many"),
+            format!("{} cannot make two sides of as many", plural(ports, "port")),
             "2, 4, 6 or 8: half of them towards the sources",
             format!("write ports = {}", ports + 1),
         );
         complaints.add(&at, &field, complaint);
     } else if direction == Direction::Mesh && ports != FULL {
         let complaint = Complaint::new(
-            format!("a full mesh of {ports} ports"),
+            format!("a full mesh of {}", plural(ports, "port")),
             format!("ports = {FULL} beside direction = \"mesh\""),
             "remove ports, or write direction = \"both\": from each side to all ports of the other",
         );

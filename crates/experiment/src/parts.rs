@@ -16,6 +16,7 @@ use super::{
     Direction, Endpoint, Load, Route, RouteSource, Routes, Traffic, Variant, capture, kind, load,
     mesh, sessions, streams,
 };
+use fwdlab_results::units::plural;
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::{NotAPrefix, Prefix};
 
@@ -449,7 +450,8 @@ fn check_flows(
         Some(n) if n == made => return,
         Some(n) => {
             let product = product("", "");
-            format!("{n} flows are announced, but the ranges make {product} = {made}")
+            let announced = plural(n, "flow");
+            format!("{announced} announced, but the ranges make {product} = {made}")
         }
         None => format!("{} is no number of flows", shown(value)),
     };

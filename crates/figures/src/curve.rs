@@ -2,11 +2,11 @@
 //! frames, the number of flows, the size of a table.
 
 use crate::canvas::{Anchor, Canvas, at};
+use crate::label::{Heading, LINE, below, draw_above, left, paneled, titled};
 use crate::scale::{Scale, decimals, step, thinned, ticks};
 use crate::{Room, Summary, caption, legend, unit};
 use fwdlab_results::{Metric, Tick};
 
-const LEFT: f64 = 74.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 92.0;
 const FIELD: f64 = 240.0;
@@ -82,10 +82,16 @@ impl Curves {
         values
     }
 
-    /// Room above the field of each panel for its legend's further rows, in px.
-    fn legend_room(&self, width: f64) -> f64 {
-        let rooms = self.panels.iter().map(|p| legend::rows_of(p.names(), width - LEFT - RIGHT));
+    /// Room above the field of each panel for what its legend and its label have beyond one row, in px.
+    fn head_room(&self, sides: &Sides) -> f64 {
+        let rooms =
+            self.panels.iter().map(|panel| sides.legend_room(panel) + below(&sides.label(panel)));
         rooms.fold(0.0, f64::max)
+    }
+
+    /// The tick of the vertical axis.
+    fn tick(&self) -> f64 {
+        step(self.top(), 5)
     }
 
     /// The largest value of a trial and the largest median.
@@ -100,6 +106,36 @@ impl Curves {
     fn top(&self) -> f64 {
         let (most, median) = self.largest();
         most.min(3.0 * median) * 1.08
+    }
+}
+
+/// Where fields begin, and how wide the figure is.
+struct Sides {
+    left: f64,
+    width: f64,
+}
+
+impl Sides {
+    fn of(curves: &Curves, room: Room) -> Self {
+        let (most, tick) = (curves.top(), curves.tick());
+        let (size, _) = unit((curves.metric, curves.tick), most);
+        let digits = decimals(tick / size);
+        Self { left: left(&format!("{:.digits$}", most / size)), width: room.width() }
+    }
+
+    /// How wide a field is.
+    fn field(&self) -> f64 {
+        self.width - self.left - RIGHT
+    }
+
+    /// Room for the rows after the first of a panel's legend.
+    fn legend_room(&self, panel: &Panel) -> f64 {
+        legend::rows_of(panel.names(), self.field())
+    }
+
+    /// The label of a panel in lines.
+    fn label(&self, panel: &Panel) -> Vec<String> {
+        paneled(&panel.label, self.left, self.width)
     }
 }
 
@@ -126,34 +162,35 @@ impl Axis {
 
 /// Draws one panel below the other, over a logarithmic axis.
 pub fn curves(curves: &Curves, room: Room) -> Canvas {
-    let width = room.width();
-    let panels = curves.panels.len() as f64;
+    let sides = Sides::of(curves, room);
+    let width = sides.width;
     let is_cut = curves.largest().0 > curves.top();
     let more = if is_cut { ", as far as the field goes" } else { "" };
     let beside = if curves.values().contains(&0.0) { ZERO } else { "" };
     let text = format!("Line: medians. Bars: minimum to maximum of the trials{more}.{beside}");
     let lines = caption(&text, width);
-    let legend = curves.legend_room(width);
-    let height = TOP + panels * (legend + FIELD + GAP) + 15.0 * lines.len() as f64;
-    let mut canvas = Canvas::new(width, height);
     let what = match curves.metric {
         Metric::Cost => "Device cost per frame".to_owned(),
         Metric::Own(_) => crate::title(curves.metric),
         Metric::Rate => "Rate".to_owned(),
     };
-    let title = format!("{what} over {}", curves.axis);
-    canvas.text("title", Anchor::Start, at(16.0, 28.0), &title);
-    let columns = ((width - 32.0) / 6.6) as usize;
-    let short: String = curves.title.chars().take(columns).collect();
-    canvas.text("faint", Anchor::Start, at(16.0, 48.0), &short);
+    let heading = Heading::of(&format!("{what} over {}", curves.axis), width);
+    let title = titled(&curves.title, width);
+    let last_of_title = 48.0 + heading.below() + below(&title);
+    let first = TOP + heading.below() + below(&title);
+    let panel = curves.head_room(&sides) + FIELD + GAP;
+    let height = first + panel * curves.panels.len() as f64 + LINE * lines.len() as f64;
+    let mut canvas = Canvas::new(width, height);
+    heading.draw(&mut canvas);
+    draw_above(&mut canvas, "faint", at(16.0, last_of_title), &title);
     let values = curves.values();
-    let x = Axis::of(&values, (LEFT + 20.0, width - RIGHT - 20.0));
-    for (k, panel) in curves.panels.iter().enumerate() {
-        let top = TOP + legend + k as f64 * (legend + FIELD + GAP);
-        draw_panel(&mut canvas, curves, panel, (&x, &values, top, width));
+    let x = Axis::of(&values, (sides.left + 20.0, width - RIGHT - 20.0));
+    for (k, own) in curves.panels.iter().enumerate() {
+        let top = first + curves.head_room(&sides) + k as f64 * panel;
+        draw_panel(&mut canvas, curves, own, (&x, &values, top, &sides));
     }
     for (k, line) in lines.iter().rev().enumerate() {
-        canvas.text("faint", Anchor::Start, at(16.0, height - 10.0 - 15.0 * k as f64), line);
+        canvas.text("faint", Anchor::Start, at(16.0, height - 10.0 - LINE * k as f64), line);
     }
     canvas
 }
@@ -162,19 +199,19 @@ fn draw_panel(
     canvas: &mut Canvas,
     curves: &Curves,
     panel: &Panel,
-    (x, values, top, width): (&Axis, &[f64], f64, f64),
+    (x, values, top, sides): (&Axis, &[f64], f64, &Sides),
 ) {
-    let (bottom, most) = (top + FIELD, curves.top());
-    let tick = step(most, 5);
+    let (bottom, most, tick) = (top + FIELD, curves.top(), curves.tick());
+    let (left, right) = (sides.left, sides.width - RIGHT);
     let y = Scale::new((0.0, most.max(tick)), (bottom, top));
     let (size, name) = unit((curves.metric, curves.tick), most);
     let digits = decimals(tick / size);
     for value in ticks(0.0, most, tick) {
         let place = y.place(value);
         let class = if value == 0.0 { "axis" } else { "grid" };
-        canvas.line(class, at(LEFT, place), at(width - RIGHT, place));
+        canvas.line(class, at(left, place), at(right, place));
         let label = format!("{:.digits$}", value / size);
-        canvas.text("faint", Anchor::End, at(LEFT - 8.0, place + 4.0), &label);
+        canvas.text("faint", Anchor::End, at(left - 8.0, place + 4.0), &label);
     }
     canvas.text_upwards(at(22.0, f64::midpoint(top, bottom)), FIELD, name);
     for value in values {
@@ -185,12 +222,11 @@ fn draw_panel(
         let place = x.place(value);
         canvas.text("faint", Anchor::Middle, at(place, bottom + 18.0), &format!("{value}"));
     }
-    let middle = f64::midpoint(LEFT, width - RIGHT);
+    let middle = f64::midpoint(left, right);
     canvas.text("", Anchor::Middle, at(middle, bottom + 36.0), &curves.axis);
-    let above = top - curves.legend_room(width);
-    canvas.text("strong", Anchor::Start, at(LEFT, above - 24.0), &panel.label);
-    let corner = at(LEFT + 6.0, above - 10.0);
-    legend::draw_names(canvas, panel.names(), width - LEFT - RIGHT, corner);
+    let above = top - sides.legend_room(panel);
+    draw_above(canvas, "strong", at(left, above - 24.0), &sides.label(panel));
+    legend::draw_names(canvas, panel.names(), sides.field(), at(left + 6.0, above - 10.0));
     for curve in &panel.curves {
         draw_curve(canvas, curve, x, &y);
     }

@@ -4,10 +4,14 @@
 use std::collections::BTreeMap;
 
 use crate::canvas::{Anchor, Canvas, Point, TrialMark, at};
+use crate::label::{Heading, LINE, below, columns, draw_above, paneled};
 use crate::scale::{Scale, decimals, step, thinned, ticks};
 use crate::{ARROW, Chart, Room, Series, TrafficSeries, caption, unit};
+use fwdlab_guard::names::apart;
 use fwdlab_results::{Metric, Tick};
 
+/// Between what is written and the edge of the figure.
+const EDGE: f64 = 16.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 62.0;
 const RADIUS: f64 = 3.4;
@@ -37,16 +41,18 @@ pub fn distribution(chart: &Chart, room: Room) -> Canvas {
     let heights: Vec<f64> = chart.traffics.iter().map(|one| panel_height(one, layout)).collect();
     let more = if chart.traffics.iter().any(TrafficSeries::has_wild) { ARROW } else { "" };
     let lines = caption(&format!("{CAPTION}{more}"), layout.width);
-    let height = TOP + heights.iter().sum::<f64>() + 19.0 + 15.0 * lines.len() as f64;
+    let heading = Heading::of("Distribution of the trials", layout.width);
+    let first = TOP + heading.below();
+    let height = first + heights.iter().sum::<f64>() + 19.0 + LINE * lines.len() as f64;
     let mut canvas = Canvas::new(layout.width, height);
-    canvas.text("title", Anchor::Start, at(16.0, 28.0), "Distribution of the trials");
-    let mut top = TOP;
+    heading.draw(&mut canvas);
+    let mut top = first;
     for (one, panel) in chart.traffics.iter().zip(heights) {
         draw_panel(&mut canvas, one, ((chart.metric, chart.tick), layout), top);
         top += panel;
     }
     for (k, line) in lines.iter().rev().enumerate() {
-        canvas.text("faint", Anchor::Start, at(16.0, height - 10.0 - 15.0 * k as f64), line);
+        canvas.text("faint", Anchor::Start, at(EDGE, height - 10.0 - LINE * k as f64), line);
     }
     canvas
 }
@@ -91,7 +97,21 @@ fn row_height(series: &Series, x: &Scale, layout: Layout) -> f64 {
 
 fn panel_height(one: &TrafficSeries, layout: Layout) -> f64 {
     let x = scale(one, layout);
-    one.series.iter().map(|s| row_height(s, &x, layout)).sum::<f64>() + 66.0
+    let rows: f64 = one.series.iter().map(|s| row_height(s, &x, layout)).sum();
+    below(&label(one, layout)) + rows + 66.0
+}
+
+/// The label of a panel in lines.
+fn label(one: &TrafficSeries, layout: Layout) -> Vec<String> {
+    paneled(&one.label, EDGE, layout.width)
+}
+
+/// The names of a panel's variants in the room that they have.
+fn names(one: &TrafficSeries, layout: Layout) -> Vec<String> {
+    let all: Vec<&str> = one.series.iter().map(|series| series.variant.as_str()).collect();
+    let room =
+        if layout.above > 0.0 { layout.width - 2.0 * EDGE } else { layout.left - 12.0 - EDGE };
+    apart(&all, columns(room))
 }
 
 fn draw_panel(
@@ -102,7 +122,9 @@ fn draw_panel(
 ) {
     let x = scale(one, layout);
     canvas.open(&[("class", "traffic"), ("data-traffic", &one.traffic)]);
-    canvas.text("strong", Anchor::Start, at(16.0, top + 4.0), &one.label);
+    let label = label(one, layout);
+    let top = top + below(&label);
+    draw_above(canvas, "strong", at(EDGE, top + 4.0), &label);
     let first = top + 14.0;
     let bottom = first + one.series.iter().map(|s| row_height(s, &x, layout)).sum::<f64>();
     let (low, high) = x.range();
@@ -116,16 +138,16 @@ fn draw_panel(
     }
     canvas.text("faint", Anchor::End, at(layout.width - RIGHT, bottom + 32.0), name);
     let mut y = first;
-    for series in &one.series {
+    for (series, name) in one.series.iter().zip(names(one, layout)) {
         y += row_height(series, &x, layout);
-        draw_row(canvas, series, (&x, scale), layout, y);
+        draw_row(canvas, (series, &name), (&x, scale), layout, y);
     }
     canvas.close();
 }
 
 fn draw_row(
     canvas: &mut Canvas,
-    series: &Series,
+    (series, name): (&Series, &str),
     (x, unit): (&Scale, f64),
     layout: Layout,
     base: f64,
@@ -134,9 +156,9 @@ fn draw_row(
     canvas.line("axis", at(layout.left, base), at(layout.width - RIGHT, base));
     let top = base - row_height(series, x, layout);
     if layout.above > 0.0 {
-        canvas.text("", Anchor::Start, at(layout.left, top + 14.0), &series.variant);
+        canvas.text("", Anchor::Start, at(layout.left, top + 14.0), name);
     } else {
-        canvas.text("", Anchor::End, at(layout.left - 12.0, base - 6.0), &series.variant);
+        canvas.text("", Anchor::End, at(layout.left - 12.0, base - 6.0), name);
     }
     if let Some(summary) = series.summary {
         let place = x.place(summary.median);

@@ -2,8 +2,11 @@
 //! the band in which a difference does not matter.
 
 use crate::canvas::{Anchor, CHARACTER, Canvas, at};
+use crate::label::{below, bold_columns, columns, draw_above, paneled};
 use crate::scale::{Ratios, thinned};
 use crate::{Room, caption};
+use fwdlab_guard::names::apart;
+use fwdlab_stats::plain_percent;
 
 const TOP: f64 = 84.0;
 /// Room that a label of the axis takes.
@@ -12,9 +15,8 @@ const LABEL: f64 = 62.0;
 /// From the plot to the words beside it.
 const BESIDE: f64 = 16.0;
 
-/// Characters of a title in narrow plots, and of one in smaller letters.
+/// Characters of a title in narrow plots.
 const WIDEST_TITLE: usize = 28;
-const WIDEST_STRONG: usize = 44;
 
 /// What the plot shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +70,8 @@ struct Layout {
     width: f64,
     left: f64,
     right: f64,
+    /// Where the first row begins.
+    top: f64,
     row: f64,
     /// Words stand above and below the interval instead of beside it.
     is_narrow: bool,
@@ -85,10 +89,11 @@ impl Layout {
                 let longest = words.map(|words| words.chars().count()).max().unwrap_or(0);
                 let right = width - BESIDE - CHARACTER * longest as f64;
                 let right = right.clamp(left + LEAST, 560.0);
-                Self { width, left, right, row: 44.0, is_narrow: false }
+                Self { width, left, right, top: TOP, row: 44.0, is_narrow: false }
             }
             Room::Phone => {
-                Self { width: 360.0, left: 16.0, right: 344.0, row: 88.0, is_narrow: true }
+                let [left, right] = [16.0, 344.0];
+                Self { width: 360.0, left, right, top: TOP, row: 88.0, is_narrow: true }
             }
         }
     }
@@ -101,34 +106,35 @@ pub fn forest(forest: &Forest) -> Canvas {
 
 /// Draws the plot where there is so much room.
 pub fn forest_in(forest: &Forest, room: Room) -> Canvas {
-    let layout = Layout::of(room, &forest.rows);
+    // a long one in smaller letters, on as many lines as it takes
+    let share = room.width() / Room::Phone.width();
+    let is_long = forest.title.chars().count() > (WIDEST_TITLE as f64 * share) as usize;
+    let title = match is_long {
+        true => paneled(&forest.title, 16.0, room.width()),
+        false => vec![forest.title.clone()],
+    };
+    let layout = Layout { top: TOP + below(&title), ..Layout::of(room, &forest.rows) };
     let x = scale(forest, &layout);
     let is_cut = forest.rows.iter().flat_map(|row| [row.deciding, row.other]).flatten();
     let is_cut = is_cut.into_iter().any(|e| x.is_beyond(e.low) || x.is_beyond(e.high));
     let more = if is_cut { " Arrows: the interval goes on." } else { "" };
     let lines = caption(&format!("{}{more}", forest.caption), layout.width);
-    let bottom = TOP + layout.row * forest.rows.len() as f64;
+    let bottom = layout.top + layout.row * forest.rows.len() as f64;
     let height = bottom + 60.0 + 15.0 * lines.len() as f64;
     let mut canvas = Canvas::new(layout.width, height);
-    // what stands above the figure has a long one whole
-    let share = layout.width / Room::Phone.width();
-    let widest = |characters: usize| (characters as f64 * share) as usize;
-    let is_long = forest.title.chars().count() > widest(WIDEST_TITLE);
-    let title: String = match forest.title.chars().count() > widest(WIDEST_STRONG) && is_long {
-        true => forest.title.chars().take(widest(WIDEST_STRONG) - 1).chain(['…']).collect(),
-        false => forest.title.clone(),
-    };
+    let head = below(&title);
     let class = if is_long { "strong" } else { "title" };
-    canvas.text(class, Anchor::Start, at(16.0, 28.0), &title);
+    draw_above(&mut canvas, class, at(16.0, 28.0 + head), &title);
     let units = match x.ticks(LABEL).iter().any(|(_, label)| label.starts_with('x')) {
         true => "in per cent, far ones as factors",
         false => "in per cent on a scale of ratios",
     };
     let what = format!("{units}, with {} % interval", forest.level);
-    canvas.text("faint", Anchor::Start, at(16.0, 48.0), &what);
+    canvas.text("faint", Anchor::Start, at(16.0, 48.0 + head), &what);
     draw_axis(&mut canvas, forest, (&x, &layout), bottom);
-    for (k, row) in forest.rows.iter().enumerate() {
-        draw_row(&mut canvas, row, (&x, &layout), TOP + k as f64 * layout.row);
+    let names = names(&forest.rows, &layout);
+    for (k, row) in forest.rows.iter().zip(&names).enumerate() {
+        draw_row(&mut canvas, row, (&x, &layout), layout.top + k as f64 * layout.row);
     }
     for (k, line) in lines.iter().enumerate() {
         canvas.text("faint", Anchor::Start, at(16.0, bottom + 60.0 + 15.0 * k as f64), line);
@@ -151,39 +157,49 @@ fn scale(forest: &Forest, layout: &Layout) -> Ratios {
 }
 
 fn draw_axis(canvas: &mut Canvas, forest: &Forest, (x, layout): (&Ratios, &Layout), bottom: f64) {
-    let margin = forest.margin_percent;
-    canvas.rect("band", at(x.place(-margin), TOP - 6.0), at(x.place(margin), bottom));
+    let (margin, top) = (forest.margin_percent, layout.top);
+    canvas.rect("band", at(x.place(-margin), top - 6.0), at(x.place(margin), bottom));
     for (value, label) in thinned(x.ticks(LABEL), LABEL, |(value, _)| x.place(*value)) {
         let place = x.place(value);
-        canvas.line("grid", at(place, TOP - 6.0), at(place, bottom));
+        canvas.line("grid", at(place, top - 6.0), at(place, bottom));
         let half = 0.5 * label.chars().count() as f64 * CHARACTER;
         let middle = place.clamp(half, (layout.width - half).max(half));
         canvas.text("faint", Anchor::Middle, at(middle, bottom + 16.0), &label);
     }
-    canvas.line("zero", at(x.place(0.0), TOP - 6.0), at(x.place(0.0), bottom));
-    let label = format!("margin ±{margin} %");
+    canvas.line("zero", at(x.place(0.0), top - 6.0), at(x.place(0.0), bottom));
+    let label = format!("margin ±{}", plain_percent(margin));
     let half = 40.0;
     let middle = x.place(0.0).clamp(layout.left + half, layout.right - half);
-    canvas.text("faint", Anchor::Middle, at(middle, TOP - 12.0), &label);
+    canvas.text("faint", Anchor::Middle, at(middle, top - 12.0), &label);
     let [better, worse] = forest.words;
     canvas.text("faint", Anchor::Start, at(layout.left, bottom + 34.0), &format!("← {worse}"));
     canvas.text("faint", Anchor::End, at(layout.right, bottom + 34.0), &format!("{better} →"));
 }
 
-/// A text that has so much room, in px: what is too long for it lacks its middle, for names often differ in their
-/// first or their last letters.
-fn fitting(text: &str, room: f64) -> String {
-    let most = (room / CHARACTER).max(3.0) as usize;
-    let all: Vec<char> = text.chars().collect();
-    if all.len() <= most {
-        return text.to_owned();
-    }
-    let end = (most - 1) / 2;
-    let begin = most - 1 - end;
-    all[..begin].iter().chain(&['…']).chain(&all[all.len() - end..]).collect()
+/// The names of the rows, variant and traffic, in the room that they have.
+fn names(rows: &[ForestRow], layout: &Layout) -> Vec<[String; 2]> {
+    let variants: Vec<&str> = rows.iter().map(|row| row.variant.as_str()).collect();
+    let traffics: Vec<&str> = rows.iter().map(|row| row.traffic.as_str()).collect();
+    let most = if layout.is_narrow {
+        // on one line, a character apart: each has half of it, or what the other one leaves
+        let line = bold_columns(layout.right - 16.0) - 1;
+        let longest = |all: &[&str]| all.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let left = |other: usize| line.saturating_sub(other).max(line / 2);
+        [left(longest(&traffics)), left(longest(&variants))]
+    } else {
+        let room = layout.left - 14.0;
+        [bold_columns(room), columns(room)]
+    };
+    let [variants, traffics] = [apart(&variants, most[0]), apart(&traffics, most[1])];
+    variants.into_iter().zip(traffics).map(<[String; 2]>::from).collect()
 }
 
-fn draw_row(canvas: &mut Canvas, row: &ForestRow, (x, layout): (&Ratios, &Layout), top: f64) {
+fn draw_row(
+    canvas: &mut Canvas,
+    (row, [variant, traffic]): (&ForestRow, &[String; 2]),
+    (x, layout): (&Ratios, &Layout),
+    top: f64,
+) {
     canvas.open(&[
         ("class", "series"),
         ("data-traffic", &row.traffic),
@@ -192,21 +208,13 @@ fn draw_row(canvas: &mut Canvas, row: &ForestRow, (x, layout): (&Ratios, &Layout
     let y = if layout.is_narrow { top + 36.0 } else { top + 0.5 * layout.row };
     if layout.is_narrow {
         // The words stand on the grid.
-        // Each has half of the line, or what the other one leaves.
-        let room = layout.right - 16.0 - CHARACTER;
-        let wanted = |text: &str| CHARACTER * text.chars().count() as f64;
-        let half = |other: &str| (room - wanted(other)).max(0.5 * room);
-        let variant = fitting(&row.variant, half(&row.traffic));
-        let traffic = fitting(&row.traffic, half(&row.variant));
-        canvas.text("halo strong", Anchor::Start, at(16.0, top + 18.0), &variant);
-        canvas.text("halo faint", Anchor::End, at(layout.right, top + 18.0), &traffic);
+        canvas.text("halo strong", Anchor::Start, at(16.0, top + 18.0), variant);
+        canvas.text("halo faint", Anchor::End, at(layout.right, top + 18.0), traffic);
         canvas.text("halo strong", Anchor::Start, at(16.0, top + 62.0), &row.text);
         canvas.text("halo faint", Anchor::Start, at(16.0, top + 77.0), &row.detail);
     } else {
-        let [variant, traffic] =
-            [&row.variant, &row.traffic].map(|name| fitting(name, layout.left - 14.0));
-        canvas.text("strong", Anchor::End, at(layout.left - 14.0, y - 2.0), &variant);
-        canvas.text("faint", Anchor::End, at(layout.left - 14.0, y + 13.0), &traffic);
+        canvas.text("strong", Anchor::End, at(layout.left - 14.0, y - 2.0), variant);
+        canvas.text("faint", Anchor::End, at(layout.left - 14.0, y + 13.0), traffic);
         canvas.text("strong", Anchor::Start, at(layout.right + BESIDE, y - 2.0), &row.text);
         canvas.text("faint", Anchor::Start, at(layout.right + BESIDE, y + 13.0), &row.detail);
     }
@@ -284,7 +292,11 @@ mod tests {
         assert!(is_large(&titled(long, Room::Page)) && !is_large(&titled(long, Room::Phone)));
         assert!(titled(long, Room::Phone).contains(long));
         assert!(is_large(&titled("Change against radix", Room::Phone)));
-        assert!(!titled(&long.repeat(2), Room::Phone).contains(&long.repeat(2)));
+        let twice = titled(&long.repeat(2), Room::Phone);
+        assert!(
+            twice.contains("machinesinet4,</text>") && !twice.contains(&long.repeat(2)),
+            "{twice}"
+        );
     }
 
     /// Names of 64 characters stood upon each other at 400 px, and without their beginning at 1400.
@@ -298,18 +310,32 @@ mod tests {
             let drawn = forest_in(&own, room).into_document("t", "");
             let texts = drawn.split("</text>").filter_map(|text| text.rsplit('>').next());
             let names: Vec<&str> = texts.filter(|text| text.contains('…')).collect();
-            let [_, variant, traffic] = names[..] else { panic!("{room:?}: {names:?}") };
+            let [variant, traffic] = names[..] else { panic!("{room:?}: {names:?}") };
             assert!(variant.starts_with("v1x") && variant.ends_with("xab"), "{variant}");
             assert!(traffic.starts_with("t1x") && traffic.ends_with("xcd"), "{traffic}");
-            let length = |text: &str| CHARACTER * text.chars().count() as f64;
+            // bold letters are wider
+            let length = |text: &str, each: f64| each * text.chars().count() as f64;
             let (used, there) = match room {
-                Room::Page => (length(variant), 176.0),
-                Room::Phone => (length(variant) + length(traffic), 328.0),
+                Room::Page => (length(variant, 8.0), 176.0),
+                Room::Phone => (length(variant, 8.0) + length(traffic, CHARACTER), 328.0),
             };
             assert!(used <= there, "{room:?}: {used}");
         }
-        assert_eq!(fitting("modular", 51.0), "modular");
-        assert_eq!(fitting("modular-1", 23.0), "m…1");
+    }
+
+    /// Two machines of one name but for its middle had the same name beside both intervals.
+    #[test]
+    fn rows_that_differ_in_the_middle_of_their_names_stay_different() {
+        let mut own = plot(10.0, 14.0);
+        own.rows.push(own.rows[0].clone());
+        for (row, middle) in own.rows.iter_mut().zip(["before", "after"]) {
+            row.variant = format!("{0}{middle}{0}", "x".repeat(40));
+        }
+        for room in [Room::Page, Room::Phone] {
+            let drawn = forest_in(&own, room).into_document("t", "");
+            let text = |middle: &str| drawn.contains(&format!("…{middle}…"));
+            assert!(text("before") && text("after"), "{room:?}: {drawn}");
+        }
     }
 
     /// "device cost [below x0.001, above x1000" stood there, without its end.
@@ -332,6 +358,14 @@ mod tests {
             let tame = forest_in(&plot(10.0, 14.0), room).into_document("t", "");
             assert!(!tame.contains("Arrows"), "{tame}");
         }
+    }
+
+    /// "margin ±0.06999999999999999 %" stood there.
+    #[test]
+    fn a_margin_stands_there_as_it_was_written() {
+        let own = Forest { margin_percent: 0.0007 * 100.0, ..plot(10.0, 14.0) };
+        let drawn = forest_in(&own, Room::Page).into_document("t", "");
+        assert!(drawn.contains(">margin ±0.07 %</text>"), "{drawn}");
     }
 
     /// "in per cent" stood above an axis of x20 and x50.

@@ -15,6 +15,7 @@ mod curve;
 mod distribution;
 mod error;
 mod forest;
+mod label;
 mod legend;
 pub mod observed;
 #[cfg_attr(not(feature = "png"), path = "raster/left_out.rs")]

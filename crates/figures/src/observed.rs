@@ -450,9 +450,9 @@ fn losses(cells: &[&Cell<'_>]) -> String {
             };
             let _ = writeln!(
                 out,
-                "{}: {} frames at {}, {lasted}",
+                "{}: {} at {}, {lasted}",
                 trial.id,
-                loss.frames,
+                units::counted(loss.frames, "frame"),
                 units::figure(loss.at_ns as f64 / 1e9, "s"),
             );
         }

@@ -2,6 +2,7 @@
 //! its own variant: drift shows as a slope, two clusters as two bands.
 
 use crate::canvas::{Anchor, Canvas, Point, TrialMark, at};
+use crate::label::{Heading, LINE, below, draw_above, paneled};
 use crate::scale::{Scale, decimals, step, thinned, ticks};
 use crate::{ARROW, Chart, Room, Series, TrafficSeries, caption, legend};
 use fwdlab_results::Metric;
@@ -54,15 +55,22 @@ pub fn run_order_in(chart: &Chart, room: Room) -> Canvas {
         _ => words.caption.to_owned(),
     };
     let lines = caption(&format!("{said}{more}"), width);
-    let first = TOP + legend::more_rows(chart, width - 44.0);
-    let bottom = first + panels * PANEL + (panels - 1.0).max(0.0) * GAP;
-    let mut canvas = Canvas::new(width, bottom + 55.0 + 15.0 * lines.len() as f64);
-    canvas.text("title", Anchor::Start, at(16.0, 28.0), words.title);
-    legend::draw(&mut canvas, chart, width - 44.0, at(22.0, 50.0));
+    let heading = Heading::of(words.title, width);
+    let label = |one: &TrafficSeries| paneled(&one.label, LEFT, width);
+    let first = TOP + heading.below() + legend::more_rows(chart, width - 44.0);
+    let labels: f64 = chart.traffics.iter().map(|one| below(&label(one))).sum();
+    let bottom = first + labels + panels * PANEL + (panels - 1.0).max(0.0) * GAP;
+    let mut canvas = Canvas::new(width, bottom + 55.0 + LINE * lines.len() as f64);
+    heading.draw(&mut canvas);
+    legend::draw(&mut canvas, chart, width - 44.0, at(22.0, 50.0 + heading.below()));
     let x = Scale::new((0.5, f64::from(last) + 0.5), (LEFT, width - RIGHT));
-    for (k, one) in chart.traffics.iter().enumerate() {
-        let top = first + k as f64 * (PANEL + GAP);
+    let mut top = first;
+    for one in &chart.traffics {
+        let label = label(one);
+        top += below(&label);
+        draw_above(&mut canvas, "strong", at(LEFT, top - 8.0), &label);
         draw_panel(&mut canvas, chart, one, (&x, top));
+        top += PANEL + GAP;
     }
     draw_orders(&mut canvas, (&x, words.axis), bottom, last);
     for (k, line) in lines.iter().enumerate() {
@@ -92,7 +100,6 @@ fn draw_panel(canvas: &mut Canvas, chart: &Chart, one: &TrafficSeries, (x, top):
         let label = format!("{sign}{:.digits$} %", value + 0.0);
         canvas.text("faint", Anchor::End, at(LEFT - 8.0, place + 4.0), &label);
     }
-    canvas.text("strong", Anchor::Start, at(LEFT, top - 8.0), &one.label);
     canvas.open(&[("class", "traffic"), ("data-traffic", &one.traffic)]);
     for series in &one.series {
         canvas.open(&[("class", "series"), ("data-variant", &series.variant)]);

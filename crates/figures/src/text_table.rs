@@ -52,6 +52,11 @@ impl TextTable {
         turned
     }
 
+    /// What stands above its columns.
+    pub fn heads(&self) -> impl Iterator<Item = &str> {
+        self.head.iter().map(|(name, _)| name.as_str())
+    }
+
     /// How many columns it has.
     pub fn columns(&self) -> usize {
         self.head.len()

@@ -145,7 +145,6 @@ fn rules(scope: &str, colour: impl Fn(Role) -> String) -> String {
         rule(&format!(".f{k}"), &format!("fill:{c}"));
         rule(&format!(".b{k}"), &format!("fill:{c};fill-opacity:0.28;stroke:{c};stroke-width:1.5"));
         rule(&format!(".l{k}"), &format!("stroke:{c};stroke-width:2;fill:none"));
-        rule(&format!(".t{k}"), &format!("fill:{c};font-weight:bold"));
     }
     css
 }

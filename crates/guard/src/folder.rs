@@ -114,6 +114,22 @@ impl Folder {
         Ok(())
     }
 
+    /// As [`Folder::tidy`], also in the directories that lie in this one.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn tidy_all(&self) -> io::Result<()> {
+        self.tidy()?;
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            // a link is none
+            if entry.file_type()?.is_dir() {
+                self.sub(&entry.file_name())?.tidy()?;
+            }
+        }
+        Ok(())
+    }
+
     /// A new file beside `name`, locked while it is written.
     fn unfinished(&self, name: &OsStr) -> io::Result<(OsString, File)> {
         let flags =
@@ -134,6 +150,15 @@ impl Folder {
             }
         }
     }
+}
+
+/// Whether this process may make files in a directory.
+///
+/// # Errors
+/// It may not.
+pub fn check_writable(dir: &Path) -> io::Result<()> {
+    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    Ok(nix::unistd::access(dir, nix::unistd::AccessFlags::W_OK | nix::unistd::AccessFlags::X_OK)?)
 }
 
 /// Puts a whole file at `path`; see [`Folder::put`].
@@ -214,7 +239,13 @@ mod tests {
         drop(file);
         let (written, _file) = folder.unfinished(OsStr::new("b")).unwrap();
         fs::write(dir.path().join(".mine.new"), "").unwrap();
+        // of copies of inputs, too
+        let inputs = folder.sub(OsStr::new("inputs")).unwrap();
+        drop(inputs.unfinished(OsStr::new("c")).unwrap());
         folder.tidy().unwrap();
+        assert_eq!(names(inputs.path()).len(), 1);
+        folder.tidy_all().unwrap();
+        assert_eq!(names(inputs.path()), [""; 0]);
         let here = names(dir.path());
         assert!(!here.contains(&left.into_string().unwrap()), "{here:?}");
         assert!(here.contains(&written.into_string().unwrap()), "{here:?}");

@@ -86,6 +86,19 @@ pub fn limited(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most { Err(Refused::TooLong(most).into()) } else { Ok(bytes) }
 }
 
+/// Opens a file that is written to and lies where strangers may have put something: a link is not followed, and what
+/// is no regular file is refused, without waiting for anybody.
+///
+/// # Errors
+/// When the system refuses, or with a [`Refused`].
+pub fn written(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    // to write alone into a fifo is an error of another kind
+    let opened = options.read(true).custom_flags(flags.bits()).open(path);
+    let file = opened.map_err(|error| explained(path, flags, error))?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(Refused::NotRegular.into()) }
+}
+
 fn utf8(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
@@ -152,6 +165,19 @@ mod tests {
         assert_eq!(refused(bytes(&fifo, 10)), Refused::NotRegular);
         assert_eq!(refused(named_bytes(&fifo, 10)), Refused::NotRegular);
         assert_eq!(refused(named_bytes(Path::new("/dev/zero"), 10)), Refused::NotRegular);
+    }
+
+    /// A link that led nowhere was followed, and made a file there; a fifo was waited for.
+    #[test]
+    fn what_is_written_to_is_a_regular_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        symlink(at("elsewhere"), at("link")).unwrap();
+        nix::unistd::mkfifo(&at("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let open = |name: &str| written(OpenOptions::new().create(true).append(true), &at(name));
+        assert_eq!(refused(open("link")), Refused::Link);
+        assert_eq!(refused(open("fifo")), Refused::NotRegular);
+        assert!(open("new").is_ok() && !at("elsewhere").exists());
     }
 
     #[test]

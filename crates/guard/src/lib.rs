@@ -4,7 +4,7 @@
 //! what is read is a regular file of bounded length and, where nobody named it by hand, no link
 //! ([`input`]); what is written goes into a new file that takes its name at the end ([`Folder`]);
 //! what is shown holds no character that a terminal acts on ([`words`]) and nothing that a page
-//! loads or runs ([`markdown`]); what is started sees none of
+//! loads or runs ([`markdown`]), and no name shortened to another's ([`names`]); what is started sees none of
 //! the caller's environment ([`tool`]); and which bytes it was says a [`digest`].
 
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@ pub mod digest;
 mod folder;
 pub mod input;
 pub mod markdown;
+pub mod names;
 mod patience;
 mod refused;
 mod say;
@@ -21,7 +22,7 @@ mod scratch;
 mod tool;
 pub mod words;
 
-pub use folder::{Folder, write_whole};
+pub use folder::{Folder, check_writable, write_whole};
 pub use patience::patiently;
 pub use refused::{Refused, remedy, remedy_beside};
 pub use say::say_line;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Whether a terminal or a page may act on a character instead of showing it: control characters,
 /// and those that turn the direction of reading. Line ends and tabs are not meant.
@@ -71,6 +72,28 @@ pub fn ends(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(first.chain(['…']).chain(last).collect())
 }
 
+/// A path as a shell takes it for one word, and the program behind it for no option: a command that is printed
+/// can be pasted.
+pub fn pasted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let text = if text.starts_with('-') { format!("./{text}") } else { text.into_owned() };
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
+    let is_hidden = |c: char| is_hidden(c) || matches!(c, '\n' | '\t');
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text
+    } else if text.chars().any(is_hidden) {
+        let written = |c: char| match c {
+            '\'' | '\\' => format!("\\{c}"),
+            c if is_hidden(c) && c.is_ascii() => format!("\\x{:02x}", u32::from(c)),
+            c if is_hidden(c) => format!("\\u{:04x}", u32::from(c)),
+            c => c.to_string(),
+        };
+        format!("$'{}'", text.chars().map(written).collect::<String>())
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
 fn shown(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.chars().any(&is_hidden) {
         return Cow::Borrowed(text);
@@ -97,6 +120,29 @@ mod tests {
         assert_eq!(visible("two\nlines\tµ"), "two\nlines\tµ");
         assert_eq!(one_line("a\n# b"), "a\\n# b");
         assert_eq!(in_json("[\"\u{9b}2J\u{202e}µ\"]\n"), "[\"\\u009b2J\\u202eµ\"]\n");
+    }
+
+    /// What was printed to be run did not run where a path had a space.
+    #[test]
+    fn a_path_in_a_command_is_one_word_of_it() {
+        let all = [
+            ("results/x-1.toml", "results/x-1.toml"),
+            ("my lab/$(reboot).toml", "'my lab/$(reboot).toml'"),
+            ("it's", "'it'\\''s'"),
+            ("-x", "./-x"),
+            ("~/x", "'~/x'"),
+            ("", "''"),
+            ("a\n\u{1b}'\u{9b}", "$'a\\x0a\\x1b\\'\\u009b'"),
+        ];
+        for (path, wanted) in all {
+            let pasted = pasted(Path::new(path));
+            assert_eq!(pasted, wanted);
+            let mut shell = std::process::Command::new("bash");
+            shell.args(["-c", &format!("printf %s {pasted}")]).env("LC_ALL", "C.UTF-8");
+            let said = shell.output().expect("a shell");
+            let own = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
+            assert_eq!(String::from_utf8_lossy(&said.stdout), own);
+        }
     }
 
     #[test]

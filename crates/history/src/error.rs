@@ -68,7 +68,10 @@ pub enum Error {
         places: String,
     },
     /// No alert has the id.
-    #[error("no alert is called {id}; `fwdlab history --store {}` lists them", store.display())]
+    #[error(
+        "no alert is called {id}; `fwdlab history --store {}` lists them",
+        fwdlab_guard::words::pasted(store)
+    )]
     NoAlert {
         /// The id asked for.
         id: String,

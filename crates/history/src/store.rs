@@ -267,7 +267,9 @@ pub fn torn_file(store: &Path) -> PathBuf {
 
 /// Adds a line to a file.
 fn keep(path: &Path, line: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    // not through a link that somebody put there
+    let mut file =
+        fwdlab_guard::input::written(OpenOptions::new().create(true).append(true), path)?;
     file.write_all(&[line, b"\n"].concat())?;
     file.sync_all()
 }

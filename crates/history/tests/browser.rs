@@ -143,6 +143,37 @@ fn revisions_are_whole_where_there_is_room() {
     assert!(many.contains('…') && !many.contains("r368606D27401v10 "), "{many}");
 }
 
+/// `kernelwithpatch117amd64ofmine` and all others were `kernelwith…`.
+#[test]
+fn revisions_that_differ_in_their_middle_stay_different() {
+    let Some(browser) = chromium() else {
+        eprintln!(
+            "SKIPPED revisions_that_differ_in_their_middle_stay_different: there is no chromium"
+        );
+        return;
+    };
+    let points = (0..400).map(|at| Point {
+        revision: format!("kernelwithpatch{at:03}amd64ofmine"),
+        ..point("one", at, 1e6)
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let page = render::html(&find(points, &[], &Options::default()), dir.path()).unwrap();
+    let names = "const names = [...document.querySelectorAll('svg text')].map((t) => t.textContent)\
+                 .filter((t) => t.includes('…')); \
+                 document.title = names.length > 3 && new Set(names).size === names.length ? 'different' \
+                 : names.join(' ')";
+    let page = page.replace("</body>", &format!("<script>{names}</script></body>"));
+    let file = dir.path().join("history.html");
+    std::fs::write(&file, page).unwrap();
+    let Some(title) = title(browser, &file, 1400) else {
+        eprintln!(
+            "SKIPPED revisions_that_differ_in_their_middle_stay_different: {browser} does not run"
+        );
+        return;
+    };
+    assert_eq!(title, "different");
+}
+
 /// Many changes are folded, and a table that is folded has no width that could be compared with the screen's.
 #[test]
 fn a_table_that_is_unfolded_says_that_it_goes_on() {

@@ -202,7 +202,7 @@ fn note(taken: &Taken, stacks: &Stacks, tick: Tick) -> String {
     let samples: u64 = stacks.values().sum();
     let profiler = taken.profiler.as_deref().unwrap_or("a profiler that is not named");
     let mut text =
-        format!("{} samples by {profiler}, in a trial of its own", units::count(samples));
+        format!("{} by {profiler}, in a trial of its own", units::counted(samples, "sample"));
     match (taken.rate_pps, taken.cost_ns) {
         (Some(rate), Some(cost)) => {
             let _ =

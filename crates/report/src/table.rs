@@ -46,7 +46,38 @@ pub fn legend(claims: &Claims) -> String {
             "mean of the figures. forwarded: median rate of the frames beside the measure.",
         );
     }
+    let heads = heads(claims);
+    for (what, head) in OPTIONAL {
+        if !heads.iter().any(|own| own.ends_with(head)) {
+            legend = without(&legend, what);
+        }
+    }
     legend
+}
+
+/// Of columns that not every table has: how what is said of one begins, and how its head ends.
+const OPTIONAL: [(&str, &str); 4] = [
+    ("pps: ", "/frame"),
+    ("/frame: ", "/frame"),
+    ("of N Gb/s: ", " Gb/s"),
+    ("limited by: ", "limited by"),
+];
+
+/// What stands above the columns of all tables.
+fn heads(claims: &Claims) -> Vec<String> {
+    let traffics: BTreeSet<&str> = claims.cells.iter().map(|cell| cell.traffic.as_str()).collect();
+    let tables = traffics.into_iter().map(|traffic| {
+        let own = claims.cells.iter().filter(|cell| cell.traffic == traffic);
+        cells(&own.collect::<Vec<_>>(), claims)
+    });
+    tables.flat_map(|table| table.heads().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// A text without the sentence that has these words near its beginning.
+fn without(text: &str, words: &str) -> String {
+    let sentences = text.split_inclusive(". ");
+    let is_it = |one: &&str| one.split_once(words).is_some_and(|(before, _)| !before.contains(' '));
+    sentences.filter(|one| !is_it(one)).collect::<String>().trim_end().to_owned()
 }
 
 /// One row per variant of a traffic.

@@ -276,6 +276,25 @@ fn failed_trials_are_shown_and_counted() {
     assert!(text.contains("invalid: "), "{text}");
 }
 
+/// "No stray run" and "the device dropped no frame in the kept trials" were said of none.
+#[test]
+fn of_no_kept_trial_nothing_is_said() {
+    let mut results = example::results(&example::TWO, 8);
+    for trial in &mut results.trials {
+        trial.status = Status::Failed;
+        trial.reason = Some("no frame came back".to_owned());
+    }
+    let (dir, results) = directory(results);
+    write(dir.path(), &results).unwrap();
+    for file in ["README.md", "index.html"] {
+        let page = fs::read_to_string(dir.path().join(file)).unwrap();
+        assert!(page.contains("0 kept") && page.contains("no trial was kept"), "{page}");
+        assert!(!page.contains("stray run") && !page.contains("dropped no frame"), "{page}");
+    }
+    let terminal = terminal(&results, 100, false);
+    assert!(!terminal.contains("stray run") && !terminal.contains("dropped no"), "{terminal}");
+}
+
 #[test]
 fn unfinished_campaign_says_so() {
     let mut results = example::results(&example::TWO, 8);
@@ -479,7 +498,7 @@ fn synthesis_refuses_to_mix_traffic_silently() {
 
 #[test]
 fn synthesis_of_pages_with_other_titles_has_a_title_of_its_own() {
-    use super::synthesis::Synthesis;
+    use super::synthesis::{Synthesis, write as write_synthesis};
     let titled = |title: &str| {
         let mut results = example::results(&example::TWO, 8);
         results.campaign.title = title.to_owned();
@@ -487,13 +506,39 @@ fn synthesis_of_pages_with_other_titles_has_a_title_of_its_own() {
     };
     let title = |titles: [&str; 3]| {
         let made = titles.map(titled);
-        Synthesis::of(read(&made.each_ref().map(|dir| dir.path().to_owned())), true).unwrap().title
+        let made =
+            Synthesis::of(read(&made.each_ref().map(|dir| dir.path().to_owned())), true).unwrap();
+        let out = tempfile::tempdir().unwrap();
+        write_synthesis(&made, out.path()).unwrap();
+        let readme = fs::read_to_string(out.path().join("README.md")).unwrap();
+        (made.title, readme.lines().next().unwrap().to_owned())
     };
-    assert_eq!(title(["Impact of D1", "Impact of D1", "Impact of D1"]), "Impact of D1");
+    let own = |title: &str, head: &str| (title.to_owned(), head.to_owned());
+    // "6 campaigns on 4 machines: 6 machines" stood above a page.
+    assert_eq!(
+        title(["Impact of D1", "Impact of D1", "Impact of D1"]),
+        own("Impact of D1", "# Impact of D1: 3 campaigns on one machine")
+    );
     assert_eq!(
         title(["Impact of D1", "Impact of D2", "Impact of D3"]),
-        "3 campaigns on one machine"
+        own("3 campaigns on one machine", "# 3 campaigns on one machine")
     );
+}
+
+/// "of N Gb/s" and "limited by" were explained below tables that have no such column.
+#[test]
+fn the_legend_speaks_of_columns_that_are_there() {
+    let legend = |results: &Results| super::table::legend(&claims(results).unwrap());
+    let plain = legend(&example::results(&example::TWO, 8));
+    for column in ["ns/frame: ", "of N Gb/s: ", "CV: ", "limited by: "] {
+        assert!(plain.contains(column), "{column}: {plain}");
+    }
+    let mut results = without_speeds();
+    let own = legend(&results);
+    assert!(own.contains("forwarded: ") && own.ends_with("beside the measure."), "{own}");
+    assert!(!own.contains("ns/frame: ") && !own.contains("Gb/s") && !own.contains("limited"));
+    results.trials.clear();
+    legend(&results);
 }
 
 /// Figures of their own that are no speeds: bursts, times without loss or without forwarding.

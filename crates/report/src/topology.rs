@@ -3,7 +3,7 @@
 use fwdlab_claims::claim::Claims;
 use fwdlab_claims::setting::TrafficSetting;
 use fwdlab_figures::{Anchor, Canvas, Point, Room, at};
-use fwdlab_guard::words::ends;
+use fwdlab_guard::names::apart;
 use fwdlab_results::units;
 
 /// Draws tester, device and what flows between them; from above to below for a narrow screen.
@@ -22,6 +22,11 @@ fn boxes(claims: &Claims) -> [(&'static str, &str); 3] {
     [("tester", first), ("device", &claims.setting.device), ("tester", last)]
 }
 
+/// The names of the traffics in so many characters.
+fn names(traffics: &[TrafficSetting], most: usize) -> Vec<String> {
+    apart(&traffics.iter().map(|traffic| &traffic.name).collect::<Vec<_>>(), most)
+}
+
 fn in_a_row(claims: &Claims) -> Canvas {
     let traffics = &claims.setting.traffics;
     let height = 96.0 + 34.0 * traffics.len().max(1) as f64;
@@ -34,8 +39,9 @@ fn in_a_row(claims: &Claims) -> Canvas {
         canvas.text("strong", Anchor::Middle, at(x + width / 2.0, 38.0), name);
         canvas.text("faint", Anchor::Middle, at(x + width / 2.0, 54.0), detail);
     }
-    for (k, traffic) in traffics.iter().enumerate() {
-        draw_traffic(&mut canvas, traffic, 86.0 + 34.0 * k as f64);
+    // so many characters stand in the box
+    for (k, (traffic, name)) in traffics.iter().zip(names(traffics, 20)).enumerate() {
+        draw_traffic(&mut canvas, (traffic, &name), 86.0 + 34.0 * k as f64);
     }
     for x in [233.0, 567.0] {
         canvas.text("faint", Anchor::Middle, at(x, bottom + 18.0), link);
@@ -67,10 +73,11 @@ fn in_a_column(claims: &Claims) -> Canvas {
             at(width - 16.0, y + 16.0),
             claims.setting.about.link.word(),
         );
-        for (n, traffic) in traffics.iter().enumerate() {
+        // and so many beside the arrow
+        for (n, (traffic, name)) in traffics.iter().zip(names(traffics, 40)).enumerate() {
             let top = y + 30.0 + 32.0 * n as f64;
             canvas.open(&[("class", "traffic"), ("data-traffic", &traffic.name)]);
-            canvas.text("", Anchor::Start, at(56.0, top), &traffic.name);
+            canvas.text("", Anchor::Start, at(56.0, top), &name);
             let about = if k == 0 { flows(traffic) } else { frames(traffic) };
             canvas.text("faint", Anchor::Start, at(56.0, top + 14.0), &about);
             canvas.close();
@@ -83,8 +90,7 @@ fn in_a_column(claims: &Claims) -> Canvas {
 /// How many flows, where that is known, at which load.
 fn flows(traffic: &TrafficSetting) -> String {
     match traffic.flows {
-        Some(1) => format!("1 flow, {}", traffic.load),
-        Some(flows) => format!("{} flows, {}", units::count(flows), traffic.load),
+        Some(flows) => format!("{}, {}", units::counted(flows, "flow"), traffic.load),
         None => traffic.load.clone(),
     }
 }
@@ -108,14 +114,13 @@ fn arrow(canvas: &mut Canvas, (from, to): (Point, Point), is_both: bool) {
     }
 }
 
-fn draw_traffic(canvas: &mut Canvas, traffic: &TrafficSetting, y: f64) {
+fn draw_traffic(canvas: &mut Canvas, (traffic, name): (&TrafficSetting, &str), y: f64) {
     canvas.open(&[("class", "traffic"), ("data-traffic", &traffic.name)]);
     for (from, to) in [(146.0, 320.0), (480.0, 654.0)] {
         arrow(canvas, (at(from, y), at(to, y)), traffic.is_both_ways);
     }
     canvas.text("faint", Anchor::Middle, at(229.0, y - 6.0), &flows(traffic));
     canvas.text("faint", Anchor::Middle, at(567.0, y - 6.0), &frames(traffic));
-    // so many characters stand in the box
-    canvas.text("", Anchor::Middle, at(400.0, y + 4.0), &ends(&traffic.name, 20));
+    canvas.text("", Anchor::Middle, at(400.0, y + 4.0), name);
     canvas.close();
 }

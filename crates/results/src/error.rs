@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused a file operation.
-    #[error("cannot {doing} {path}: {source}; {}", io_remedy(source))]
+    #[error("cannot {doing} {path}: {source}; {}", remedy_at(path, source))]
     Io {
         /// The operation, as the word after "cannot" ("write", "open").
         doing: &'static str,
@@ -66,7 +66,10 @@ pub enum Error {
     },
 
     /// The directory holds no journal, or a journal without its first record.
-    #[error("{dir} holds no results: {wanted}; start one with `fwdlab run -o {dir} EXPERIMENT`")]
+    #[error(
+        "{dir} holds no results: {wanted}; start one with `fwdlab run -o {} EXPERIMENT`",
+        fwdlab_guard::words::pasted(dir)
+    )]
     NoResults {
         /// The directory.
         dir: PathBuf,
@@ -170,6 +173,16 @@ fn lies_in(dir: Option<&Path>) -> String {
     match dir {
         Some(dir) => format!(" and not a file in it: name {}", dir.display()),
         None => ": name the one that `fwdlab run -o DIR` made, or a new one for a run".to_owned(),
+    }
+}
+
+/// What a person can do about a system error of this file. Nobody named the journal, but its directory.
+fn remedy_at(path: &Path, error: &io::Error) -> &'static str {
+    let is_refused = fwdlab_guard::remedy(error).is_some();
+    let is_no_file = is_refused || error.kind() == io::ErrorKind::IsADirectory;
+    match path.extension().is_some_and(|ending| ending == "jsonl") && is_no_file {
+        true => "it is no journal: move it away, or choose another directory",
+        false => io_remedy(error),
     }
 }
 

@@ -126,6 +126,12 @@ pub fn count(n: u64) -> String {
     out
 }
 
+/// A count with separators and its noun: `1 frame`, `1,488,095 frames`.
+pub fn counted(n: u64, noun: &str) -> String {
+    let ending = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count(n))
+}
+
 /// A figure without its decimals, with separators: `1,488,095`.
 pub fn whole(value: f64) -> String {
     let rounded = decimal(value.abs().round(), 0);

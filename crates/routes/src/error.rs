@@ -34,6 +34,15 @@ pub enum RoutesError {
         /// What to try next.
         remedy: &'static str,
     },
+
+    /// What was given as one route is none.
+    #[error("{what}; wanted {wanted}")]
+    Order {
+        /// What is wrong with it.
+        what: String,
+        /// What it should be.
+        wanted: &'static str,
+    },
 }
 
 impl RoutesError {

@@ -23,6 +23,11 @@ impl Fault {
         self.at(path, "MRT record: ", record)
     }
 
+    /// The error for what is no file: what helps files does not apply.
+    pub(super) fn of_order(self) -> RoutesError {
+        RoutesError::Order { what: self.what, wanted: self.wanted }
+    }
+
     fn at(self, path: &Path, unit: &'static str, number: u64) -> RoutesError {
         let Self { what, wanted, remedy } = self;
         RoutesError::File { path: path.to_owned(), unit, number, what, wanted, remedy }

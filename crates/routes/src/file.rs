@@ -71,22 +71,19 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<RouteTable> {
 /// # Errors
 /// When it is no route, or one by which a router does not forward.
 pub fn read_order(text: &str) -> Result<RouteTable> {
-    let path = Path::new("order");
     let mut gathering = Gathering::default();
     gathering.line = 1;
-    text::order(text, &mut gathering).map_err(|fault| fault.at_line(path, 1))?;
+    text::order(text, &mut gathering).map_err(Fault::of_order)?;
     let table = gathering.table;
     let what = match table.routes.len() + table.refusing.len() {
         1 => return Ok(table),
         _ if table.left_out > 0 => "a router does not forward by this prefix",
         _ => "no route",
     };
-    Err(Fault {
+    Err(RoutesError::Order {
         what: what.to_owned(),
-        wanted: "a route such as 198.51.100.0/24 via 192.0.2.1",
-        remedy: "name a unicast prefix, and where it leads",
-    }
-    .at_line(path, 1))
+        wanted: "a unicast prefix, and where it leads, such as 198.51.100.0/24 via 192.0.2.1",
+    })
 }
 
 /// A source, or what is in it if it is gzip.

@@ -62,6 +62,29 @@ fn a_wrong_line_is_named_with_its_number() {
     assert!(message("198.51.100.0/24 soon\n").starts_with("routes:1: \"soon\" is no gateway"));
 }
 
+/// What helps a file was said of an order, and of BIRD's and netstat's output it did not help.
+#[test]
+fn a_remedy_is_one_that_helps() {
+    let of_order = |text: &str| crate::read_order(text).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(
+        of_order("hello"),
+        "\"hello\" is no prefix; wanted a prefix such as 192.0.2.0/24 or 2001:db8::/32"
+    );
+    for order in
+        ["", "10.0.0.0/8 soon", "10.0.0.0/8 via 10.0.0.1 x", "local 10.0.0.0/8", "blackhole"]
+    {
+        let said = of_order(order);
+        assert!(said.contains("; wanted ") && !said.contains(['#', '\n']), "{said}");
+        assert!(!said.contains("line") && !said.contains("file"), "{said}");
+    }
+    for first in ["", "Table master4:\n", "Routing tables\n\nInternet:\n"] {
+        let text = |line: &str| format!("{first}{line}\n");
+        assert!(message(&text("hello")).contains("hello"), "{first}");
+        let commented = message(&text("# hello"));
+        assert!(commented.contains("the file holds no route"), "{first}: {commented}");
+    }
+}
+
 /// A hole of gigabytes was hashed to its end before its first line was read.
 #[test]
 fn the_beginning_of_a_file_tells_that_it_is_no_table() {

@@ -164,7 +164,7 @@ impl Bisection {
         let ends = self.values[last].len();
         let may_look = ends <= ENDS.1 || ends.is_multiple_of(ENDS.1);
         if self.count() >= self.terms.most {
-            return Next::Answer(Answer::TooNoisy { noise: noise.sd });
+            return self.too_noisy(&noise);
         }
         if !may_look || !self.is_apart(last, &noise) {
             let is_narrow = self.is_alike(last, &noise);
@@ -172,7 +172,7 @@ impl Bisection {
                 () if ends < ENDS.1 || !may_look => Next::Measure(last),
                 () if is_narrow => self.without_difference(&noise),
                 () if ends < ENDS_IN_DOUBT => Next::Measure(last),
-                () => Next::Answer(Answer::TooNoisy { noise: noise.sd }),
+                () => self.too_noisy(&noise),
             };
         }
         if last == 1 {
@@ -202,6 +202,13 @@ impl Bisection {
             df += (values.len() - 1) as f64;
         }
         // where more than a few are far, that is the noise: their median knows no bound
+        let residuals = self.residuals();
+        let typical = if residuals.len() < RESIDUALS { 0.0 } else { typical(&residuals) };
+        Noise { sd: (squares / df).sqrt().max(typical), df }
+    }
+
+    /// How far measurements are from the median of their state.
+    fn residuals(&self) -> Vec<f64> {
         let mut residuals: Vec<f64> = Vec::new();
         for values in self.values.iter().filter(|values| values.len() > 1) {
             let middle = median(values);
@@ -210,11 +217,15 @@ impl Bisection {
             // the median itself has no deviation where the count is odd
             residuals.extend(own.filter(|r| *r > 0.0 || count < 3.0));
         }
-        let typical = match residuals.len() {
-            0..RESIDUALS => 0.0,
-            _ => 1.4826 * median(&residuals),
-        };
-        Noise { sd: (squares / df).sqrt().max(typical), df }
+        residuals
+    }
+
+    /// The answer of which the noise is the reason: what was seen of it, also where few measurements show more than
+    /// was believed of them.
+    fn too_noisy(&self, noise: &Noise) -> Next {
+        let residuals = self.residuals();
+        let seen = if residuals.is_empty() { 0.0 } else { typical(&residuals) };
+        Next::Answer(Answer::TooNoisy { noise: noise.sd.max(seen) })
     }
 
     /// Whether a state is as the good end, within an interval narrow enough to say so.
@@ -333,7 +344,7 @@ impl Bisection {
                     Some(&state) => Next::Measure(state),
                     None if is_seen && (centre - bad.abs()).abs() > half => self.scan(noise),
                     None if is_seen => Next::Answer(Answer::Culprit { step, probability }),
-                    None => Next::Answer(Answer::TooNoisy { noise: noise.sd }),
+                    None => self.too_noisy(noise),
                 }
             }
         }
@@ -378,7 +389,7 @@ impl Bisection {
                 return Next::Measure(state);
             }
             if steps.len() == 1 || !is_clear {
-                return Next::Answer(Answer::TooNoisy { noise: noise.sd });
+                return self.too_noisy(noise);
             }
         }
         Next::Answer(match (steps.len(), steps.pop()) {
@@ -443,6 +454,11 @@ fn changes_of(levels: &[f64], own: f64, settings: &Settings) -> Vec<usize> {
     let mut found = [told.changes, told.doubtful].concat();
     found.sort_by_key(|change| change.at);
     found.iter().map(|change| change.at / 3).collect()
+}
+
+/// The standard deviation of which these are the deviations, but for the farthest.
+fn typical(residuals: &[f64]) -> f64 {
+    1.4826 * median(residuals)
 }
 
 struct Noise {

@@ -162,9 +162,23 @@ fn three_digits(ratio: f64) -> String {
     }
 }
 
-/// A percentage for people: two decimals below 10, one below 100, none above.
+/// A percentage for people: two decimals below 10, one below 100, none above; more where these would be 0.
 pub(crate) fn percent(value: f64) -> String {
-    shown(value, false)
+    match shown(value, false) {
+        nothing if nothing == NOTHING && value != 0.0 => plain_percent(value),
+        text => text,
+    }
+}
+
+/// A percentage that somebody named, without needless digits, and with as many as it has to have: `1 %`,
+/// `0.25 %`, `0.0001 %`.
+pub fn plain_percent(percent: f64) -> String {
+    /// Digits that a small one keeps.
+    const KEPT: f64 = 2.0;
+    let power = percent.abs().log10().floor();
+    let decimals = (KEPT - 1.0 - power).clamp(KEPT, 12.0) as usize;
+    let text = format!("{percent:.decimals$}");
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// An end of an interval, with the sign of a change where one is asked for.
@@ -207,6 +221,21 @@ fn shown(value: f64, is_change: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A margin and a difference of 0.0001 % were 0 %.
+    #[test]
+    fn what_somebody_named_is_not_rounded_to_nothing() {
+        let named = [1.0, 0.25, 0.0001, 0.000_099_999, 0.0007 * 100.0, 0.011 * 100.0, 50.0];
+        assert_eq!(
+            named.map(plain_percent),
+            ["1 %", "0.25 %", "0.0001 %", "0.0001 %", "0.07 %", "1.1 %", "50 %"]
+        );
+        assert_eq!(
+            [1.0, 0.004, 0.0001, 0.0].map(percent),
+            ["1.00 %", "0.004 %", "0.0001 %", "0.00 %"]
+        );
+        assert_eq!(plain_percent(0.0), "0 %");
+    }
 
     #[test]
     fn changes_have_a_sign_where_their_digits_carry_one() {

@@ -58,7 +58,9 @@ pub use comparison::{
 };
 pub use dataset::{Dataset, median};
 pub use decimal::decimal;
-pub use effect::{Effect, far_change, percent_interval, signed_change, signed_percent};
+pub use effect::{
+    Effect, far_change, percent_interval, plain_percent, signed_change, signed_percent,
+};
 pub use error::Error;
 pub use plural::plural;
 pub use resolution::Resolution;

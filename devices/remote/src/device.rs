@@ -146,7 +146,7 @@ impl Machines {
             Some(pauses @ 1..) => Err(RemoteError::failed(
                 FailureKind::TesterFailed,
                 DUT,
-                format!("{pauses} pause frames in the trial: flow control makes loss disappear"),
+                format!("pause frames in the trial: {pauses}; flow control makes loss disappear"),
                 "switch it off on both ends: ethtool -A PORT rx off tx off",
             )),
             _ => Ok((done, change)),

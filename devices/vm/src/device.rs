@@ -250,7 +250,7 @@ fn named(path: &Path) -> String {
 /// Says which samples these are.
 fn profiled(profile: ProfileCounts, mut measured: Measured, is_from_outside: bool) -> Profiled {
     let ProfileCounts { samples, lost, stacks } = profile;
-    measured.warnings.extend((lost > 0).then(|| format!("{lost} samples did not fit")));
+    measured.warnings.extend((lost > 0).then(|| format!("samples that did not fit: {lost}")));
     let profiler = format!(
         "{}, from the reception of a packet to its handing over ({samples} with those of the tester \
          and the cables)",

@@ -1,7 +1,13 @@
 //! What can go wrong in a bisection.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// What to do about the journal, which nobody names.
+fn remedy(path: &Path) -> &'static str {
+    let is_journal = path.ends_with("bisect.jsonl");
+    if is_journal { "; move it away, or choose another --output" } else { "" }
+}
 
 /// An error of a bisection.
 #[derive(Debug, thiserror::Error)]
@@ -11,7 +17,7 @@ pub enum BisectError {
     #[error(transparent)]
     Results(#[from] fwdlab_results::Error),
     /// A file could not be used.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {source}{}", path.display(), remedy(path))]
     Io {
         /// What was tried.
         action: &'static str,

@@ -51,7 +51,7 @@ impl Journal {
         std::fs::create_dir_all(dir).map_err(BisectError::io("create", dir))?;
         let path = dir.join("bisect.jsonl");
         let mut options = OpenOptions::new();
-        let file = options.create(true).append(true).open(&path);
+        let file = fwdlab_guard::input::written(options.create(true).append(true), &path);
         let file = file.map_err(BisectError::io("open", &path))?;
         // the process of a bisection that was just killed may still be being taken apart
         if let Err(error) = fwdlab_guard::patiently(|| file.try_lock().map_err(io::Error::from)) {

@@ -148,6 +148,25 @@ fn a_journal_that_is_being_written_is_refused() {
 }
 
 /// A state that is none of the chain was passed over, and measured for ever.
+/// A fifo was waited for without end, and a link that led nowhere made a file there.
+#[test]
+fn a_journal_that_is_no_file_is_refused_with_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bisect.jsonl");
+    let fifo = || {
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+    };
+    let link = || std::os::unix::fs::symlink(dir.path().join("elsewhere"), &path).unwrap();
+    for (make, why) in [(&fifo as &dyn Fn(), "no regular file"), (&link, "a symbolic link")] {
+        make();
+        let said = Journal::open(dir.path(), header(3)).unwrap_err().to_string();
+        assert!(said.contains(why) && said.contains("choose another --output"), "{said}");
+        std::fs::remove_file(&path).unwrap();
+    }
+    assert!(!dir.path().join("elsewhere").exists());
+}
+
 #[test]
 fn a_line_of_a_state_that_the_chain_has_not_is_named() {
     let dir = tempfile::tempdir().unwrap();

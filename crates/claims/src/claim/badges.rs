@@ -26,8 +26,8 @@ pub(super) fn badges(results: &Results, claims: &Claims) -> Vec<Badge> {
         ]);
         badges.extend(cores(&kept));
         badges.extend(processor(&kept));
+        badges.push(stability(claims));
     }
-    badges.push(stability(claims));
     badges.extend(own_truths(claims.proven.as_ref(), results.campaign.unproven.as_deref()));
     badges
 }
@@ -94,16 +94,16 @@ fn forwarded(kept: &[&Trial]) -> Badge {
         None => "what the device dropped is not known".to_owned(),
         Some(dropped) => format!("{} dropped by the device", units::count(dropped)),
     };
-    let received_text = units::count(received);
     let text = match sent {
         None if received == 0 => format!("nobody counted frames, {drops}"),
         None => {
-            format!("{received_text} frames received, how many were sent is not known, {drops}")
+            let received = units::counted(received, "frame");
+            format!("{received} received, how many were sent is not known, {drops}")
         }
         Some(sent) => {
             let share = if sent > 0 { received as f64 / sent as f64 } else { 0.0 };
-            let (sent, share) = (units::count(sent), units::share(share));
-            format!("{received_text} of {sent} frames sent ({share}), {drops}")
+            let (sent, share) = (units::counted(sent, "frame"), units::share(share));
+            format!("{} of {sent} sent ({share}), {drops}", units::count(received))
         }
     };
     Badge { name: "forwarded", state, text }

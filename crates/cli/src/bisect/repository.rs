@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 use fwdlab_campaign::bisect::BisectError;
+use fwdlab_guard::words::pasted;
 
 /// Longest note that is read.
 const MOST_BYTES: u64 = fwdlab_guard::MIB;
@@ -181,7 +182,7 @@ impl Note {
 
 /// The command that brings back what was checked out.
 fn back(repository: &Path, before: &str) -> String {
-    format!("git -C '{}' checkout {before} brings back what was checked out", repository.display())
+    format!("`git -C {} checkout {before}` brings back what was checked out", pasted(repository))
 }
 
 fn go_back(repository: &Path, before: &str) -> anyhow::Result<()> {

@@ -1,7 +1,7 @@
 //! The answer of a bisection, in words and as data.
 
 use fwdlab_stats::bisect::{Answer, Step};
-use fwdlab_stats::far_change;
+use fwdlab_stats::{far_change, plural};
 
 fn of_step(step: &Step, chain: &[String]) -> String {
     let size = size(step.ratio, [step.low, step.high]);
@@ -56,7 +56,8 @@ pub fn words(answer: &Answer, chain: &[String], count: usize) -> String {
             noise * 100.0
         ),
     };
-    format!("{text}\n{} states, {count} comparisons\n", chain.len())
+    let (states, comparisons) = (plural(chain.len(), "state"), plural(count, "comparison"));
+    format!("{text}\n{states}, {comparisons}\n")
 }
 
 /// What to think of comparisons beside others.
@@ -64,7 +65,7 @@ pub fn disturbed(disturbed: usize, count: usize) -> String {
     format!(
         "{disturbed} of {} ran while others had the cores: one alone may be off by any factor, either way. \
          The answer allows for a few; of many, ask again on a machine that has nothing else to do",
-        fwdlab_results::units::plural(count as u64, "comparison")
+        plural(count as u64, "comparison")
     )
 }
 

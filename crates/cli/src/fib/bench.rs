@@ -13,6 +13,7 @@ use fwdlab_fib::{Inet, Inet6, NexthopId, Prefix};
 use fwdlab_lookups::{BenchPlan, Benched, Effort, Figure, Mode, UpdatePlan};
 use fwdlab_port::beat;
 use fwdlab_routes::LearnedRoute;
+use fwdlab_stats::plural;
 
 use crate::family::Picked;
 use crate::output;
@@ -91,7 +92,7 @@ fn family<F: Picked + Benched>(
             false => vec![Mode::Batch(256), Mode::Single, Mode::Dependent],
         },
     };
-    let name = format!("of {} routes", dump.len());
+    let name = format!("of {}", plural(dump.len(), "route"));
     let mut figures: Vec<Figure> = Vec::new();
     F::table(&name, &dump, Vec::new(), &plan, &mut |some| {
         if let Some(figure) = some.first() {

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use fwdlab_guard::input;
 use fwdlab_port::Clock;
+use fwdlab_stats::plural;
 use fwdlab_traffic::{Replay, ReplayPlan, ReplayResult};
 use fwdlab_wire::ethernet::FCS_LEN;
 use serde_json::json;
@@ -30,22 +31,14 @@ pub(super) fn execute(arguments: &GenArgs, path: &Path) -> anyhow::Result<ExitCo
     let shown = path.display();
     let file = input::named(path, MOST_CAPTURE).with_context(|| format!("cannot read {shown}"))?;
     let replay = Replay::read(BufReader::new(file)).with_context(|| format!("{shown}"))?;
-    let cut = replay.cut_frames();
-    if cut.frames > 0 {
-        fwdlab_guard::say!(
-            "warning: {shown}: {} frames were cut when they were captured, the first is packet {}; \
-             capture whole frames: tcpdump -s 0",
-            cut.frames,
-            cut.first
-        );
-    }
+    crate::route::warn_of_cut_frames(path, replay.cut_frames());
     let pool = pool_for(arguments)?;
     let too_long = replay.longer_than(pool.config().capacity);
     if too_long == replay.frames() {
-        bail!("{shown}: none of its {too_long} frames can be sent; choose another capture");
+        bail!("{shown}: none of its frames can be sent, all are too long; choose another capture");
     }
     if too_long > 0 {
-        fwdlab_guard::say!("{too_long} frames of {shown} are too long and left out");
+        fwdlab_guard::say!("{shown}: too long and left out: {}", plural(too_long, "frame"));
     }
     let mut out = arguments.socket.open(&arguments.interface, pool.clone())?;
     let mut back = Back::open(arguments, &pool, out.mac())?;
@@ -60,8 +53,9 @@ pub(super) fn execute(arguments: &GenArgs, path: &Path) -> anyhow::Result<ExitCo
     result.sent = result.sent.saturating_sub(refused);
     if refused > 0 {
         fwdlab_guard::say!(
-            "warning: {} refused {refused} frames: is it up, and are they whole? An Ethernet header has 14 bytes",
-            arguments.interface
+            "warning: {} refused {}: is it up, and are they whole? An Ethernet header has 14 bytes",
+            arguments.interface,
+            plural(refused, "frame")
         );
     }
     output::print(&text(&result, refused, arguments.json, back.is_deaf()))?;
@@ -85,5 +79,5 @@ fn text(result: &ReplayResult, refused: u64, is_json: bool, is_deaf: bool) -> St
         true => format!("received {returned} where they were sent"),
         false => format!("received {received}, and {returned} where they were sent"),
     };
-    format!("sent {sent} frames in {seconds:.3} s: {rate:.0} frames/s; {back}\n")
+    format!("sent {} in {seconds:.3} s: {rate:.0} frames/s; {back}\n", plural(sent, "frame"))
 }

@@ -1,5 +1,6 @@
 //! What `fwdlab gen` says at the end.
 
+use fwdlab_stats::plural;
 use fwdlab_traffic::{Checks, Outcome};
 use fwdlab_wire::ethernet::{FCS_LEN, HEADER_LEN};
 use serde_json::{Value, json};
@@ -40,16 +41,17 @@ impl Sent {
             ));
         } else if self.refused > 0 {
             warnings.push(format!(
-                "{} refused {} frames: is it up?",
-                arguments.interface, self.refused
+                "{} refused {}: is it up?",
+                arguments.interface,
+                plural(self.refused, "frame")
             ));
         }
         let seconds = outcome.duration_ns as f64 / 1e9;
         let asked = outcome.pacing.map_or(0.0, |pacing| pacing.asked_pps * seconds);
         if (self.frames() as f64) < asked * ENOUGH {
             warnings.push(format!(
-                "sent {} frames, {:.1} % of the {asked:.0} that {} asks for: {}",
-                self.frames(),
+                "sent {}, {:.1} % of the {asked:.0} that {} asks for: {}",
+                plural(self.frames(), "frame"),
                 100.0 * self.frames() as f64 / asked,
                 arguments.load,
                 match outcome.refused {
@@ -93,11 +95,13 @@ pub(super) fn sentence(sent: &Sent, outcome: &Outcome, is_deaf: bool) -> String 
     let seconds = outcome.duration_ns as f64 / 1e9;
     let frames = sent.frames();
     let rate = frames as f64 / seconds;
-    let mut text = format!("sent {frames} frames in {seconds:.3} s: {rate:.0} frames/s");
+    let sent = plural(frames, "frame");
+    let mut text = format!("sent {sent} in {seconds:.3} s: {rate:.0} frames/s");
     if !is_deaf {
         let (received, flows) = (outcome.received(), outcome.flows_seen());
         let lost = frames.saturating_sub(received);
-        text.push_str(&format!("; received {received} of {flows} flows, lost {lost}"));
+        let flows = plural(flows, "flow");
+        text.push_str(&format!("; received {received} of {flows}, lost {lost}"));
     }
     text.push('\n');
     text

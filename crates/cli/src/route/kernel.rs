@@ -8,6 +8,7 @@ use std::time::Instant;
 use fwdlab_fib::{Inet, Inet6, Nexthop, NexthopKind, Target, Update};
 use fwdlab_router::{Routed, Router, RouterError};
 use fwdlab_routes::Prefix;
+use fwdlab_stats::plural;
 use fwdlab_topology::{KernelRoute, KernelTarget, KernelWay, RouteNotice, RouteWatch};
 use hdrhistogram::Histogram;
 use serde_json::json;
@@ -273,9 +274,13 @@ impl KernelRoutes {
         let Self { changes, rounds, .. } = *self;
         Shown {
             text: format!(
-                "{routes} routes of the kernel, {elsewhere} of them in no way that the router's ports have; \
-                 {changes} changes, all read {rounds} times; until packets follow a change: {p50} us \
-                 (median), {p99} us (99 %), {max} us (longest); {waiting} changes are not visible yet\n"
+                "{} of the kernel, {elsewhere} of them in no way that the router's ports have; {}, all read {}; \
+                 until packets follow a change: {p50} us (median), {p99} us (99 %), {max} us (longest); not \
+                 visible yet: {}\n",
+                plural(routes, "route"),
+                plural(changes, "change"),
+                plural(rounds, "time"),
+                plural(waiting, "change")
             ),
             json: json!({
                 "routes": routes, "elsewhere": elsewhere, "changes": changes, "rounds": rounds,

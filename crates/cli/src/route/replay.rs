@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use fwdlab_port::pcap::{CutFrames, PcapPort, SharedOutput, Timeline};
 use fwdlab_port::{Pool, PoolConfig};
 use fwdlab_router::{AnyPcapPort, Router, Worker};
+use fwdlab_stats::plural;
 
 use super::Args;
 
@@ -34,7 +35,8 @@ impl Replay {
         {
             let most = own().count();
             if count > most {
-                bail!("{count} times {what}, but the router has {most} ports: add --port");
+                let (times, ports) = (plural(count, "time"), plural(most, "port"));
+                bail!("{times} {what}, but the router has {ports}: add --port");
             }
         }
         check_outputs(arguments)?;
@@ -100,10 +102,10 @@ pub(super) fn writes_to_stdout(arguments: &Args) -> bool {
 pub(crate) fn warn_of_cut_frames(path: &Path, cut: CutFrames) {
     if cut.frames > 0 {
         fwdlab_guard::say!(
-            "warning: {}: {} frames were cut when they were captured, the first is packet {}; \
-             capture whole frames: tcpdump -s 0",
+            "warning: {}: captured without their ends: {}, the first is packet {}; capture whole frames: \
+             tcpdump -s 0",
             path.display(),
-            cut.frames,
+            plural(cut.frames, "frame"),
             cut.first
         );
     }

@@ -8,6 +8,7 @@ use std::net::IpAddr;
 use fwdlab_fib::{Family, Inet, Inet6, Nexthop, NexthopKind};
 use fwdlab_port::Counters;
 use fwdlab_router::{DropReason, NexthopCount, PortConfig, Routed, Router};
+use fwdlab_stats::plural;
 use serde_json::{Value, json};
 
 use super::Format;
@@ -40,10 +41,10 @@ pub(super) fn warn(router: &Router) {
     if strangers > 0 {
         let macs: Vec<_> = router.ports().iter().map(|port| port.mac.to_string()).collect();
         fwdlab_guard::say!(
-            "warning: wrong-mac: {strangers} of {} frames are for other MAC addresses than the \
-             router's ({}); give it those of the capture: --port MAC,ADDRESS/LENGTH",
-            now.received,
-            macs.join(", ")
+            "warning: wrong-mac: for other MAC addresses than the router's ({}): {strangers} of {}; give it those \
+             of the capture: --port MAC,ADDRESS/LENGTH",
+            macs.join(", "),
+            plural(now.received, "frame")
         );
     }
 }
@@ -121,8 +122,8 @@ fn object(router: &Router, held: Option<usize>) -> Value {
 fn text(router: &Router, held: Option<usize>) -> String {
     let now = router.counters();
     let mut text = format!(
-        "{} frames received, {} sent, {} dropped, {} for the router itself, {} made by it",
-        now.received,
+        "{} received, {} sent, {} dropped, {} for the router itself, {} made by it",
+        plural(now.received, "frame"),
         now.sent,
         now.dropped(),
         now.consumed,
@@ -198,7 +199,7 @@ fn lost_at_ports(router: &Router) -> String {
         }
     }
     if sum.tx_refused > 0 {
-        let _ = write!(text, ", {} times no room to send one", sum.tx_refused);
+        let _ = write!(text, ", {} no room to send one", plural(sum.tx_refused, "time"));
     }
     text
 }

@@ -153,9 +153,12 @@ impl Overview {
         let total: usize = words.values().sum();
         let below =
             if self.shared.is_empty() { String::new() } else { format!(" below {}", self.shared) };
+        let directories = match self.lines.len() {
+            1 => "1 results directory".to_owned(),
+            many => format!("{many} results directories"),
+        };
         format!(
-            "{} results directories{below}, {}{}\n",
-            self.lines.len(),
+            "{directories}{below}, {}{}\n",
             units::plural(total, "comparison"),
             if total == 0 { String::new() } else { format!(": {}", list(&words)) }
         )

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use fwdlab_guard::names::apart;
 use fwdlab_results::units::{self, RateUnit};
 use fwdlab_stats::change::Change;
+use fwdlab_stats::median;
 
 use super::label;
 use crate::series::Series;
@@ -111,10 +113,12 @@ fn levels(out: &mut String, series: &Series, changes: &[Change], places: &Places
         let start = change.map_or(0, |change| change.at);
         // the points of a drift are of no level
         let end = changes.get(n).map_or(points.len(), |next| next.at - next.over + 1);
-        let mut own: Vec<f64> =
-            points.get(start..end).unwrap_or_default().iter().map(|p| p.median()).collect();
-        own.sort_by(f64::total_cmp);
-        let Some(&level) = own.get(own.len() / 2) else { continue };
+        let own = points.get(start..end).unwrap_or_default().iter().map(|point| point.median());
+        let own: Vec<f64> = own.collect();
+        if own.is_empty() {
+            continue;
+        }
+        let level = median(&own);
         let _ = writeln!(
             out,
             "<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{2:.1}\" y2=\"{2:.1}\" class=\"l\"/>",
@@ -142,20 +146,18 @@ fn levels(out: &mut String, series: &Series, changes: &[Change], places: &Places
     }
 }
 
-/// Names as they stand below an axis, each in so many columns: where one is too long, without what all begin with up
-/// to a sign between their words, as the day of times of one day.
+/// Names as they stand below an axis, each in so many columns and different where they are: where one is too long,
+/// without what all begin with up to a sign between their words, as the day of times of one day.
 fn labels(names: &[&str], columns: usize) -> Vec<String> {
     let is_long = names.iter().any(|name| name.chars().count() > columns);
     let alike = if is_long && names.len() > 1 { common_start(names) } else { 0 };
-    let shown = |name: &&str| {
-        let rest: String = name.chars().skip(alike).collect();
-        let own = if alike > 0 { format!("…{rest}") } else { rest };
-        match own.chars().count() > columns {
-            true => own.chars().take(columns - 1).chain(['…']).collect(),
-            false => own,
-        }
-    };
-    names.iter().map(shown).collect()
+    if alike == 0 {
+        return apart(names, columns);
+    }
+    let rests: Vec<String> = names.iter().map(|name| name.chars().skip(alike).collect()).collect();
+    let marked =
+        |rest: &String| if rest.starts_with('…') { rest.clone() } else { format!("…{rest}") };
+    apart(&rests, columns - 1).iter().map(marked).collect()
 }
 
 /// Signs that all names begin with, up to the last that is no letter and no digit; none is left without a rest.
@@ -241,11 +243,13 @@ mod tests {
         let times = ["2026-11-27T12:41:16Z", "2026-11-27T12:41:57Z", "2026-11-27T12:42:41Z"];
         assert_eq!(labels(&times, 13), ["…41:16Z", "…41:57Z", "…42:41Z"]);
         assert_eq!(labels(&times, 20), times);
-        let revisions = ["r368606", "r368606D27401-whole"];
-        assert_eq!(labels(&revisions, 11), ["r368606", "r368606D27…"]);
+        let revisions = ["r368606", "r368606D27401-whole", "r368606D27401-parts"];
+        assert_eq!(labels(&revisions, 11), ["r368606", "r3686…whole", "r3686…parts"]);
+        let middles = ["6.12.0-before-amd64", "6.12.0-behind-amd64"];
+        assert_eq!(labels(&middles, 11), ["…befor…md64", "…behin…md64"]);
         assert_eq!(labels(&["a-long-name", "a-long-name"], 5), ["…name", "…name"]);
-        assert_eq!(labels(&["2026-11-27T12:41:16Z"], 11), ["2026-11-27…"]);
-        assert_eq!(labels(&["", "2026-11-27T12:41:16Z"], 11), ["", "2026-11-27…"]);
+        assert_eq!(labels(&["2026-11-27T12:41:16Z"], 11), ["2026-…1:16Z"]);
+        assert_eq!(labels(&["", "2026-11-27T12:41:16Z"], 11), ["", "2026-…1:16Z"]);
     }
 
     #[test]

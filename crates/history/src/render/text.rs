@@ -76,10 +76,10 @@ pub fn text(history: &History) -> String {
     let single = history.series.len() - long.len();
     let _ = writeln!(
         text,
-        "{} series, {single} of them with a single point; {} changes of {} causes",
+        "{} series, {single} of them with a single point; {} of {}",
         history.series.len(),
-        history.changes.iter().map(Vec::len).sum::<usize>(),
-        history.alerts.len(),
+        units::plural(history.changes.iter().map(Vec::len).sum::<usize>(), "change"),
+        units::plural(history.alerts.len(), "cause"),
     );
     text
 }
@@ -167,7 +167,8 @@ pub fn markdown(history: &History) -> String {
         }
     }
     let points: usize = history.series.iter().map(|s| s.points.len()).sum();
-    let _ = writeln!(text, "\n{} series, {points} points.", history.series.len());
+    let _ =
+        writeln!(text, "\n{} series, {}.", history.series.len(), units::plural(points, "point"));
     for warning in &history.warnings {
         let _ = writeln!(text, "\nWarning: {}", fwdlab_guard::markdown::plain(warning));
     }

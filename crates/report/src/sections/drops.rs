@@ -6,6 +6,9 @@ use crate::table;
 
 /// The drops by reason, or that there were none, or that nobody counted them.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
+    if source.claims.progress.kept == 0 {
+        return Vec::new();
+    }
     match table::drops(source.claims) {
         Some(text) => vec![
             Block::Label("Frames dropped by the device, by reason".to_owned()),

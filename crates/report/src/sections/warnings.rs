@@ -1,6 +1,7 @@
 //! Doubts about single trials and the campaign.
 
 use fwdlab_claims::claim::Warning;
+use fwdlab_results::units;
 
 use crate::block::Block;
 use crate::source::Source;
@@ -22,10 +23,10 @@ fn text(warning: &Warning) -> String {
         0 => format!("warning: {}", warning.text),
         n if n <= SHOWN => format!("warning: {} ({})", warning.text, ids.join(", ")),
         n => format!(
-            "warning: {} ({} and {} more trials)",
+            "warning: {} ({} and {})",
             warning.text,
             ids[..SHOWN].join(", "),
-            n - SHOWN
+            units::plural(n - SHOWN, "more trial")
         ),
     }
 }

@@ -186,7 +186,7 @@ impl Change<'_> {
     pub fn plot(&self, room: Room) -> Canvas {
         let row = |name: &str, colour, estimate, text: String, detail: String| ForestRow {
             traffic: self.traffic.to_owned(),
-            variant: short(name, room),
+            variant: name.to_owned(),
             colour,
             deciding: Some(estimate),
             other: None,
@@ -233,18 +233,6 @@ fn range(own: Estimate) -> String {
 
 fn percent(own: Estimate) -> String {
     format!("{} {}", signed_percent(own.estimate), range(own))
-}
-
-/// A name that fits beside the plot, or above its row.
-fn short(name: &str, room: Room) -> String {
-    let most = match room {
-        Room::Page => 21,
-        Room::Phone => 40,
-    };
-    if name.chars().count() <= most {
-        return name.to_owned();
-    }
-    name.chars().take(most - 1).chain(['…']).collect()
 }
 
 /// The tables of all changes as text, for a terminal.

@@ -13,7 +13,7 @@ use std::path::Path;
 use super::{ReportError, render as single};
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::setting::{TrafficSetting, VariantSetting};
-use fwdlab_results::{Imported, Results};
+use fwdlab_results::{Imported, Results, units};
 
 pub use machines::text;
 pub use render::write;
@@ -111,12 +111,17 @@ fn title(columns: &[Column]) -> String {
     if let [one] = titles.as_slice() {
         return (*one).to_owned();
     }
+    on_machines(columns)
+}
+
+/// How many campaigns of how many machines these are.
+fn on_machines(columns: &[Column]) -> String {
     let machines = unique(columns.iter().map(|column| column.machine.as_str())).len();
     let machines = match machines {
         1 => "one machine".to_owned(),
         several => format!("{several} machines"),
     };
-    format!("{} campaigns on {machines}", columns.len())
+    format!("{} on {machines}", units::plural(columns.len(), "campaign"))
 }
 
 /// The end of [`ReportError::Mixed`]'s message, which a warning does not need.
@@ -151,9 +156,9 @@ fn differences(first: &Claims, other: &Claims) -> Vec<(String, String)> {
 }
 
 fn traffic_text(t: &TrafficSetting) -> String {
-    let flows = t.flows.map_or("unknown".to_owned(), |flows| flows.to_string());
+    let flows = t.flows.map_or("unknown flows".to_owned(), |flows| units::plural(flows, "flow"));
     format!(
-        "{} as {flows} flows of {} frames of {} bytes at load {}",
+        "{} as {flows} of {} frames of {} bytes at load {}",
         t.name,
         t.family.title(),
         t.frame_bytes,

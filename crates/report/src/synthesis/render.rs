@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::machines::{self, Change};
-use super::{Column, Synthesis};
+use super::{Column, Synthesis, on_machines};
 use crate::ReportError;
 use crate::block::{self, Block, Item};
 use crate::drawings;
@@ -210,7 +210,10 @@ fn table(synthesis: &Synthesis, traffic: &str) -> TextTable {
 }
 
 fn readme(synthesis: &Synthesis, changes: &[Change<'_>]) -> String {
-    let mut out = format!("# {}: {} machines\n\n", synthesis.title, synthesis.columns.len());
+    let all = on_machines(&synthesis.columns);
+    let title = &synthesis.title;
+    let more = if *title == all { String::new() } else { format!(": {all}") };
+    let mut out = format!("# {title}{more}\n\n");
     for column in &synthesis.columns {
         out.push_str(&wrap(&source(column), 100, "  - ", "    "));
     }

@@ -257,9 +257,15 @@ fn each_way_and_the_energy_stand_beside_the_sum() {
     assert!(made.extras.drawings.topology.contains("bytes, both ways"));
     assert!(!one_way.extras.drawings.topology.contains("both ways"));
     let mut claims = one_way.claims;
-    claims.setting.traffics[0].name = "x".repeat(60);
+    let names = ["one", "two"].map(|middle| format!("{0}{middle}{0}", "x".repeat(30)));
+    for (traffic, name) in claims.setting.traffics.iter_mut().zip(names) {
+        traffic.name = name;
+    }
     let drawn = super::super::topology::topology(&claims, Room::Page).into_inline("", "");
-    assert!(drawn.contains(">xxxxxxxxxx…xxxxxxxxxx<"), "a name stands beyond its box: {drawn}");
+    for middle in ["one", "two"] {
+        let shown = format!(">xxxxxxxx…{middle}…xxxxxxx<");
+        assert!(drawn.contains(&shown), "a name stands beyond its box, or is another's: {drawn}");
+    }
     let text = made.render(SECTIONS, Rendering::Readme);
     let row = |start: &str| {
         let found = text

@@ -1,4 +1,5 @@
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use fwdlab_guard::digest;
@@ -6,7 +7,7 @@ use fwdlab_guard::digest;
 use super::*;
 use crate::Error;
 use crate::examples::{campaign, trial};
-use crate::{Results, Resumed, Status, TORN_FILE, Trial};
+use crate::{JOURNAL_FILE, Results, Resumed, Status, TORN_FILE, Trial};
 
 const EXPERIMENT: &str = "title = \"sample\"\n";
 
@@ -267,4 +268,21 @@ fn a_hash_that_was_noted_tells_a_journal_cut_back_or_gone_on_with() {
     fs::write(&journal, bytes).unwrap();
     assert!(matches!(Chain::read(dir.path()).unwrap(), Chain::Whole { .. }));
     assert_eq!((noted(&first), noted(&second)), (Noted::Last, Noted::Nowhere));
+}
+
+/// "Name a file instead of a directory" was said to somebody who had named a directory.
+#[test]
+fn what_lies_in_the_place_of_a_journal_is_to_be_moved() {
+    let fifo = |path: &Path| nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let makers: [&dyn Fn(&Path); 2] = [&|path| std::fs::create_dir(path).unwrap(), &fifo];
+    for make in makers {
+        let dir = tempfile::tempdir().unwrap();
+        make(&dir.path().join(JOURNAL_FILE));
+        for error in
+            [Results::read(dir.path()).unwrap_err(), Journal::reopen(dir.path()).unwrap_err()]
+        {
+            let said = error.to_string();
+            assert!(said.ends_with("it is no journal: move it away, or choose another directory"));
+        }
+    }
 }

@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use fwdlab_guard::{Folder, Refused, digest, patiently};
-use nix::fcntl::OFlag;
+use fwdlab_guard::{Folder, digest, input, patiently};
 
 use super::chain::{self, Chain};
 use super::utc_stamp;
@@ -228,7 +227,7 @@ impl Journal {
         let path = dir.join(JOURNAL_FILE);
         let file = locked(dir, create)?;
         // What an earlier run left that was killed; whoever may not remove it will hear of it soon.
-        let _ = Folder::open(dir).and_then(|folder| folder.tidy());
+        let _ = Folder::open(dir).and_then(|folder| folder.tidy_all());
         let bytes = journal_bytes(&path, &file)?;
         let length = JournalText::split(&bytes).whole_bytes();
         let journal = Self {
@@ -249,12 +248,7 @@ impl Journal {
         let Some(torn) = text.torn else { return Ok(()) };
         let aside = self.dir.join(TORN_FILE);
         let write = || -> std::io::Result<()> {
-            let mut file = OpenOptions::new()
-                .append(true)
-                .create(true)
-                .custom_flags(NO_LINK)
-                .open(&aside)
-                .map_err(|error| link_or(&aside, error))?;
+            let mut file = input::written(OpenOptions::new().append(true).create(true), &aside)?;
             file.write_all(torn)?;
             if !torn.ends_with(b"\n") {
                 file.write_all(b"\n")?;
@@ -306,17 +300,9 @@ impl Journal {
 /// The journal of a directory, which no other run has open.
 pub(super) fn locked(dir: &Path, create: bool) -> Result<File> {
     let path = dir.join(JOURNAL_FILE);
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(create)
-        .truncate(false)
-        .custom_flags(NO_LINK)
-        .open(&path)
-        .map_err(|error| Error::io("open", &path)(link_or(&path, error)))?;
-    if !file.metadata().is_ok_and(|about| about.is_file()) {
-        return Err(Error::io("open", &path)(Refused::NotRegular.into()));
-    }
+    let mut options = OpenOptions::new();
+    let file = input::written(options.write(true).create(create).truncate(false), &path)
+        .map_err(Error::io("open", &path))?;
     // the process of a run that was just killed may still be being taken apart
     if let Err(error) = patiently(|| file.try_lock().map_err(io::Error::from)) {
         return Err(match error.kind() {
@@ -325,15 +311,6 @@ pub(super) fn locked(dir: &Path, create: bool) -> Result<File> {
         });
     }
     Ok(file)
-}
-
-/// A link is not followed; a fifo does not hold the open up.
-const NO_LINK: i32 = OFlag::O_NOFOLLOW.union(OFlag::O_NONBLOCK).bits();
-
-/// Says of a link that it is one.
-fn link_or(path: &Path, error: io::Error) -> io::Error {
-    let is_link = path.symlink_metadata().is_ok_and(|about| about.is_symlink());
-    if is_link { Refused::Link.into() } else { error }
 }
 
 /// Writes a whole file so that readers, and a crash, see either the old one or the new one.

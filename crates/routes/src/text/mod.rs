@@ -52,6 +52,10 @@ impl Reader {
     /// writes says the form from there on: the first lines of a file need not tell it, and several
     /// outputs may stand in one file, one after another.
     pub(super) fn line(&mut self, line: &str, into: &mut Gathering) -> Result<(), Fault> {
+        // no program writes such a line: a person put it out of the way
+        if line.trim_start().starts_with('#') {
+            return Ok(());
+        }
         if let Some(form) = Form::of_line(line) {
             self.form = form;
         }

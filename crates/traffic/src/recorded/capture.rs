@@ -57,7 +57,7 @@ pub enum CaptureError {
     Port(#[from] PortError),
     /// It holds nothing that a router forwards.
     #[error(
-        "capture file: it holds no IP packet ({frames} frames, of which {} are not IP and {} are broken); record with: tcpdump -i INTERFACE -w FILE ip or ip6",
+        "capture file: it holds no IP packet (frames: {frames}, not IP: {}, broken: {}); record with: tcpdump -i INTERFACE -w FILE ip or ip6",
         left_out.not_ip, left_out.malformed
     )]
     Empty {
@@ -68,7 +68,7 @@ pub enum CaptureError {
     },
     /// All packets are of the family that has no addresses.
     #[error(
-        "capture file: none of its {packets} packets is {family}; give source and destination of the other family"
+        "capture file: none of its packets is {family}, of {packets}; give source and destination of the other family"
     )]
     OtherFamily {
         /// Packets in the file.

@@ -342,10 +342,10 @@ fn what_is_no_traffic_is_refused_with_a_reason() {
         ("text", &b"title = \"no capture\"\n"[..], "magic number"),
         ("nothing", &[], "it ends within its header"),
         ("a cut one", &good[..good.len() - 5], "it ends within packet"),
-        ("an empty one", &good[..24], "holds no IP packet (0 frames"),
-        ("ARP", &only_arp.pcap(96), "of which 1 are not IP"),
+        ("an empty one", &good[..24], "holds no IP packet (frames: 0"),
+        ("ARP", &only_arp.pcap(96), "not IP: 1, broken: 0)"),
         ("a long frame", &long.pcap(96), "packet 1 makes a frame of 20046 bytes"),
-        ("no IPv4 header", &broken.pcap(96), "1 are broken"),
+        ("no IPv4 header", &broken.pcap(96), "not IP: 0, broken: 1)"),
     ] {
         let text = read(bytes).to_string();
         assert!(text.contains(words), "{what}: {text}");

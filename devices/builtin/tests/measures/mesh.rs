@@ -139,7 +139,7 @@ fn what_a_mesh_cannot_have_is_refused_where_it_stands() {
         Experiment::parse(Path::new("t.toml"), &text, &[&Builtin]).expect_err("refused").to_string()
     };
     for (keys, traffic, said) in [
-        ("", "ports = 3", "3 ports do not make two sides"),
+        ("", "ports = 3", "3 ports cannot make two sides"),
         ("", "ports = 10", "ports"),
         ("", "ports = 6\ndirection = \"mesh\"", "a full mesh of 6 ports"),
         ("measure = \"reset\"", "ports = 4", "taken between two ports"),

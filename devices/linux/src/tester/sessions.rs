@@ -355,7 +355,7 @@ impl SessionTester {
             std::thread::sleep(Duration::from_millis(1));
         }
         let left = Tracked::read()?.entries;
-        let what = format!("{left} sessions stay in the table however often it is emptied");
+        let what = format!("the table cannot be emptied: sessions that stay in it: {left}");
         Err(io::Error::other(what))
     }
 

@@ -9,6 +9,7 @@ use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::quantity::number_and_unit;
 use fwdlab_guard::{MIB, input};
 use fwdlab_port::datagram::ends;
+use fwdlab_results::units::plural;
 use toml::de::DeTable;
 
 use super::{
@@ -387,7 +388,10 @@ fn read_loopback(
     let pair = pair.filter(|pair| !pair.iter().any(TestPort::is_datagram));
     if pair.is_none() {
         let complaint = Complaint::new(
-            format!("{count} ports do not make a loopback"),
+            match count {
+                1 => "1 port does not make a loopback".to_owned(),
+                _ => format!("{count} ports do not make a loopback"),
+            },
             "two interfaces of the tester that a cable joins",
             "list both ends of the cable, and no port of [hosts]",
         );
@@ -408,7 +412,7 @@ fn check_ports(
     let mut need = |host: &Host, count: usize, why: &str| {
         if host.ports.len() != count {
             let complaint = Complaint::new(
-                format!("{} ports", host.ports.len()),
+                plural(host.ports.len(), "port"),
                 format!("{count} of {}: {why}", host.role),
                 "list the ports that are cabled for the test, and no others",
             );

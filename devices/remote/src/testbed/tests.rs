@@ -39,7 +39,7 @@ fn a_wrong_loopback_is_refused_at_its_field() {
     let one = "[{ name = \"c\", mac = \"02:00:00:00:00:05\" }]";
     let socket = CABLE.replace("\"d\"", "\"udp:127.0.0.1:30201-127.0.0.1:30101\"");
     for (ports, what) in [
-        (one, "1 ports do not make a loopback"),
+        (one, "1 port does not make a loopback"),
         (&socket, "do not make a loopback"),
         (&CABLE.replace("\"d\"", "\"c\""), "c stands twice"),
         (&CABLE.replace("00:06", "00:05"), "c stands twice"),

@@ -269,7 +269,9 @@ fn doubts(stamps: &StampFigures) -> Vec<String> {
     let few = (stamped * 2 < probes)
         .then(|| format!("latency: only {stamped} of {probes} frames sampled have both stamps"));
     let set = (backwards > 0).then(|| {
-        format!("latency: {backwards} frames would have arrived before they left: a clock was set")
+        format!(
+            "latency: a clock was set, frames that would have arrived before they left: {backwards}"
+        )
     });
     few.into_iter().chain(set).collect()
 }
@@ -517,7 +519,7 @@ mod tests {
         };
         assert_eq!(doubts(&stamps(500, 0)), [""; 0]);
         let both = doubts(&stamps(499, 3));
-        assert!(both[0].contains("only 499 of 1000") && both[1].contains("3 frames"), "{both:?}");
+        assert!(both[0].contains("only 499 of 1000") && both[1].ends_with("left: 3"), "{both:?}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use anyhow::Context;
 use fwdlab_fib::{Fib, Inet, Inet6, Nexthop, NexthopId, Prefix, Stats};
 use fwdlab_router::{NeighbourState, Routed, Router};
+use fwdlab_stats::plural;
 use serde_json::{Value, json};
 
 use super::{Shown, append, object, text, to};
@@ -24,15 +25,14 @@ fn figures(stats: &Stats, family: &str, shown: &mut Shown) {
     let waiting = stats.generation - stats.visible_generation;
     let _ = writeln!(
         shown.text,
-        "{family}.0: {} routes, {} nexthops, {} groups; algorithm {}, {} bytes; {} changes, {waiting} \
-         of them not visible yet; built {} times",
-        stats.routes,
-        stats.nexthops,
-        stats.groups,
+        "{family}.0: {}, {}, {}; algorithm {}, {} bytes; {}, {waiting} of them not visible yet; built {}",
+        plural(stats.routes, "route"),
+        plural(stats.nexthops, "nexthop"),
+        plural(stats.groups, "group"),
         stats.algorithm,
         stats.lookup_bytes,
-        stats.generation,
-        stats.builds,
+        plural(stats.generation, "change"),
+        plural(stats.builds, "time"),
     );
     let figures = json!({
         "family": family, "fib": 0, "routes": stats.routes, "nexthops": stats.nexthops,

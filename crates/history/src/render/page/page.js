@@ -31,6 +31,37 @@
     return names.length > 1 ? Math.max(end, 0) : 0;
   };
 
+  // Names in so many characters, different where they are: as the names below the figures of the README.
+  const apart = (names, most) => {
+    const ends = (name) => {
+      if (name.length <= most) return name;
+      const end = Math.floor((most - 1) / 2);
+      return name.slice(0, most - 1 - end) + "…" + name.slice(name.length - end);
+    };
+    const shown = new Map(names.map((name) => [name, ends(name)]));
+    for (const short of new Set(shown.values())) {
+      const group = [...shown.keys()].filter((name) => shown.get(name) === short && name !== short);
+      if (group.length < 2) continue;
+      const shortest = Math.min(...group.map((name) => name.length));
+      let begin = 0, end = 0;
+      while (begin < shortest && group.every((name) => name[begin] === group[0][begin])) begin++;
+      while (end < shortest - begin && group.every((name) => name.at(-1 - end) === group[0].at(-1 - end))) end++;
+      const middles = group.map((name) => name.slice(begin, name.length - end));
+      const longest = Math.max(...middles.map((middle) => middle.length));
+      const side = Math.max(0, Math.floor((most - 2 - longest) / 2));
+      const [head, tail] = [Math.min(begin, side), Math.min(end, side)];
+      group.forEach((name, n) => {
+        const middle = middles[n].length > most - 2 ? middles[n].slice(0, most - 2) : middles[n];
+        const own = name.slice(0, head) + "…" + middle + "…" + (tail ? name.slice(-tail) : "");
+        shown.set(name, own.replace("……", "…"));
+      });
+    }
+    // what is alike still has its place
+    const many = new Set(shown.values()).size;
+    const numbered = (name, n) => (name.length <= most ? name : name.slice(0, most - String(n).length - 1) + "…" + n);
+    return names.map((name) => (many < shown.size ? numbered(name, names.indexOf(name) + 1) : shown.get(name)));
+  };
+
   // Round values between two, some five of them.
   const ticks = (low, high) => {
     const rough = (high - low) / 5;
@@ -104,16 +135,14 @@
     const room = points.length > 1 ? Math.max(11, Math.floor((step * every - 8) / 7)) : 24;
     const names = points.map((p) => String(p.revision));
     const alike = names.some((name) => name.length > room) ? commonStart(names) : 0;
-    const label = (name) => {
-      const own = alike ? "…" + name.slice(alike) : name;
-      return own.length > room ? own.slice(0, room - 1) + "…" : own;
-    };
+    const rests = alike ? names.map((name) => name.slice(alike)) : names;
+    const labels = apart(rests, alike ? room - 1 : room).map((own) => (alike && own[0] !== "…" ? "…" + own : own));
     points.forEach((p, i) => {
       if (i % every === 0) {
         const anchor = x(i) > width - 40 ? "end" : x(i) < left + 20 ? "start" : "middle";
         const at = { end: width - right, start: left, middle: x(i) }[anchor];
         const place = { x: at, y: height - bottom + 18, "text-anchor": anchor };
-        svg.append(draw("text", place, label(names[i])));
+        svg.append(draw("text", place, labels[i]));
       }
     });
 
@@ -124,7 +153,7 @@
       const end = n + 1 < starts.length ? starts[n + 1] - series.changes[n].over + 1 : points.length;
       const own = points.slice(start, end).map((p) => p.median).sort((a, b) => a - b);
       if (!own.length) return;
-      const level = own[Math.floor(own.length / 2)];
+      const level = (own[Math.floor((own.length - 1) / 2)] + own[Math.floor(own.length / 2)]) / 2;
       const ends = { x1: x(start) - step / 2, x2: x(end - 1) + step / 2, y1: y(level), y2: y(level) };
       svg.append(draw("line", { ...ends, class: "level" }));
       const old = before;
