@@ -428,7 +428,7 @@ pub(crate) fn core_share(trial: &Trial) -> Option<f64> {
 
 /// The share of frames lost in the median interval, and of all in the steady window, of a trial with a load of its own:
 /// at most a device's rate swings, and the median is what it is told by.
-fn lost_shares(trial: &Trial) -> Option<[f64; 2]> {
+pub(crate) fn lost_shares(trial: &Trial) -> Option<[f64; 2]> {
     trial.offered_pps_asked.filter(|_| !trial.was_away())?;
     let steady = trial.steady_intervals();
     let sent = steady.iter().map(|own| own.tx).sum::<Option<u64>>().filter(|sent| *sent > 0)?;

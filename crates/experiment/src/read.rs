@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fwdlab_guard::input;
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
 use super::Variant;
 use super::fields::{Found, Section, integer_of, nearest, quoted, shown, without_quotes};
@@ -83,27 +83,18 @@ impl Experiment {
             return error;
         }
         let message = error.to_string();
-        let mut table = "";
-        let mut lines = Vec::new();
-        for (number, line) in (1..).zip(self.text.lines()) {
-            if line.starts_with('[') {
-                table = line.trim_end();
-            }
-            let Some((key, value)) = line.split_once('=') else { continue };
-            let Some(file) = value.split(['"', '\'']).nth(1) else { continue };
-            // A short name may be part of any word: the path of the file is not.
+        // A short name may be part of any word: the path of the file is not.
+        let is_named = |file: &str| {
             let place = inputs::place(&self.path, Path::new(file)).display().to_string();
-            if message.contains(&place) || (file.len() > 2 && message.contains(file)) {
-                // `[routes] file`: a key that several tables have says little alone
-                let own = Some(table).filter(|t| t.ends_with(']') && !t.starts_with("[["));
-                let own = own.map_or_else(String::new, |own| format!("{own} "));
-                lines.push((file.len(), number, own + key.trim()));
-            }
-        }
+            message.contains(&place) || (file.len() > 2 && message.contains(file))
+        };
+        let (tree, _) = DeTable::parse_recoverable(&self.text);
+        let named = texts_of(tree.get_ref(), "").into_iter().filter(|own| is_named(own.text));
         // The longest: a name may be part of another.
-        match lines.into_iter().max_by_key(|(length, ..)| *length) {
-            Some((_, line, key)) => {
-                Error::Named { path: self.path.clone(), line, key, source: Box::new(error) }
+        match named.min_by_key(|own| (Reverse(own.text.len()), own.at)) {
+            Some(Text { at, key, .. }) => {
+                let (path, line) = (self.path.clone(), self.text[..at].matches('\n').count() + 1);
+                Error::Named { path, line, key, source: Box::new(error) }
             }
             None => error,
         }
@@ -385,6 +376,10 @@ fn read_experiment(
     check::baseline(baseline.as_ref(), &variants, complaints);
     let traffics: Vec<_> = placed.iter().map(|(traffic, _)| traffic.clone()).collect();
     check::resolve_ports(&mut routes, &traffics);
+    // Before its routes, which cannot help.
+    if !is_recorded {
+        dealt::check(&placed, complaints);
+    }
     if complaints.is_empty() {
         let allows_no_route = allow.contains(&Allowance::NoRoute);
         reach::reachable(&placed, &routes, allows_no_route, complaints);
@@ -397,7 +392,7 @@ fn read_experiment(
     sessions::measures(&placed, churn.is_some(), complaints);
     if !is_recorded {
         sessions::as_written(&placed, complaints);
-        dealt::check(&placed, complaints);
+        mesh::check_routes(&placed, &routes.fixed, complaints);
     }
     streams::measures(&placed, churn.is_some(), complaints);
     check::both_ways(&placed, churn.is_some(), complaints);
@@ -411,6 +406,7 @@ fn read_experiment(
             .filter(|_| per_process.as_ref().is_some_and(|found| found.value > 0)),
         churn: churn_key,
         placed: &placed,
+        words: variants.iter().flat_map(|own| own.value.set.keys().map(String::as_str)).collect(),
     };
     able::abilities(named, devices, &wanted, complaints);
     check::distinct_ids(&variants, &traffics, complaints);
@@ -522,6 +518,51 @@ fn read_own_table<'a>(
         }
     }
     top.table(own?, complaints)
+}
+
+/// A text in the file that may be the name of another one.
+struct Text<'a> {
+    at: usize,
+    /// With its table, which a key that several tables have needs.
+    key: String,
+    text: &'a str,
+}
+
+/// All of them in a table, which has this name.
+fn texts_of<'a>(table: &'a DeTable<'_>, name: &str) -> Vec<Text<'a>> {
+    let mut all = Vec::new();
+    for (word, value) in table {
+        let word = word.get_ref().as_ref();
+        match value.get_ref() {
+            _ if ["title", "name", "device", "baseline"].contains(&word) => {}
+            DeValue::String(text) => {
+                let key =
+                    if name.is_empty() { word.to_owned() } else { format!("[{name}] {word}") };
+                all.push(Text { at: value.span().start, key, text: text.as_ref() });
+            }
+            DeValue::Table(inner) if name.is_empty() => all.extend(texts_of(inner, word)),
+            // Of several tables of a name, and of those in them, the line says which it is.
+            DeValue::Table(inner) => all.extend(texts_of(inner, "")),
+            DeValue::Array(list) => {
+                let tables = list.iter().filter_map(|one| one.get_ref().as_table());
+                all.extend(tables.flat_map(|inner| texts_of_one(inner)));
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+/// The same of one of several tables of a name.
+fn texts_of_one<'a>(table: &'a DeTable<'_>) -> Vec<Text<'a>> {
+    let mut all = texts_of(table, "");
+    for own in &mut all {
+        // `set` is no table of the file's own.
+        if let Some((_, word)) = own.key.split_once("] ") {
+            own.key = word.to_owned();
+        }
+    }
+    all
 }
 
 /// What stands in the file for the device alone.

@@ -161,15 +161,17 @@ impl Receiver {
             return self.unknown(&seen);
         };
         stream.take(flow, &seen, &mut self.checks);
-        let has_size = stream.prepared.size_of(frame.len()).is_some();
-        if !seen.is_right || !has_size {
+        let size = stream.prepared.size_of(frame.len());
+        if !seen.is_right || size.is_none() {
             self.expected.diagnose(frame, &mut self.checks);
         }
         if is_whole {
             self.checks.read_whole += 1;
         }
         // What is not read whole by turn came here for a reason, which may be its payload.
-        if has_valid_payload(frame, seen.family) {
+        let template = size.map(|size| &stream.prepared.templates[size]);
+        let has_pattern = template.is_none_or(|own| own.has_pattern(frame, seen.family));
+        if has_pattern && has_valid_payload(frame, seen.family) {
             return Contents::Kept;
         }
         self.checks.bad_payload += 1;
@@ -240,10 +242,10 @@ impl Receiver {
                 stream.prepared.family == seen.family && stream.prepared.numbering.flow(seen.ends).1
             })
         });
-        match is_ours {
-            true => self.checks.misrouted += 1,
-            false => self.checks.foreign += 1,
-        }
+        let count = u64::from(is_ours);
+        self.checks.misrouted += count;
+        self.checks.returned += count;
+        self.checks.foreign += 1 - count;
     }
 
     /// Of the frames of unknown flows, those of these flows turned round.

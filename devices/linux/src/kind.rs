@@ -61,6 +61,7 @@ impl Schema for OnVeth {
         Abilities {
             replays_captures: true,
             sends_both_ways: !self.is_embedded,
+            overloads_one_way: true,
             most_ports: if self.is_embedded { 2 } else { MOST_PORTS },
             searches_rates: !self.is_embedded,
             measures_latency: !self.is_embedded,
@@ -267,29 +268,9 @@ fn streams_go_through_the_stack(
     }
 }
 
-/// What overloads the device are live frames over the veth pair, one way, into the kernel's stack.
+/// What overloads the device are live frames over the veth pair into the kernel's stack.
 fn overloads_are_live_frames(file: &mut DeviceTables<'_, '_>, complaints: &mut Complaints<'_>) {
-    let mut is_any = false;
-    for (traffic, place) in file.traffics.iter().filter(|(own, _)| needs_overload(own)) {
-        is_any = true;
-        let key = match (traffic.capture.is_some(), traffic.direction.is_both()) {
-            (true, _) => "capture",
-            (_, true) => "direction",
-            _ if traffic.ports > 2 => "ports",
-            _ => continue,
-        };
-        let (at, field) = place.key_or_ends(key);
-        let complaint = Complaint::new(
-            format!(
-                "measure = \"{}\" is taken with frames that a program in the kernel makes, one way",
-                traffic.measure
-            ),
-            "device = \"builtin\" for it",
-            format!("change the device, or remove {key}"),
-        );
-        complaints.add(at, field, complaint);
-    }
-    if !is_any {
+    if !file.traffics.iter().any(|(own, _)| needs_overload(own)) {
         return;
     }
     for variant in &mut file.variants {

@@ -20,6 +20,8 @@ pub enum Fault {
     WrongChecksum,
     WrongLength,
     DamagePayload,
+    /// The checksum stays right.
+    ChangePayloadEvery(u64),
     SendBackEvery(u64),
     ChangeDestinationEvery(u64),
     ArpEvery(u64),
@@ -134,6 +136,10 @@ impl StepDevice {
             Fault::DamagePayload => {
                 let last = frame.len() - 1;
                 frame[last] = !(last as u8);
+            }
+            Fault::ChangePayloadEvery(every) if hit(every) => {
+                frame[47] += 1;
+                frame[49] -= 1;
             }
             Fault::SendBackEvery(every) if hit(every) => {
                 self.dropped += 1;

@@ -151,6 +151,15 @@ fn finds_damaged_payload_in_the_first_line_always_and_beyond_by_turns() {
     }
 }
 
+/// They were kept as they were, and sent again: some were counted a round later, as wrong when they left, others never.
+#[test]
+fn a_payload_that_is_changed_under_a_right_checksum_is_counted_once() {
+    let outcome = run(&plan(inet()), Fault::ChangePayloadEvery(1000));
+    let changed = outcome.sent() / 1000;
+    assert!(changed > 10, "{changed}");
+    assert_eq!((outcome.checks.bad_payload, outcome.checks.faults()), (changed, changed));
+}
+
 #[test]
 fn counts_frames_on_the_wrong_port_and_of_unknown_flows() {
     let outcome = run(&plan(inet()), Fault::SendBackEvery(1000));

@@ -306,6 +306,31 @@ fn what_changes_the_way_into_the_stack_is_refused_beside_sessions() {
     assert!(said.to_string().contains("device = \"linux\" for it"), "{said}");
 }
 
+/// The sessions that did not fill the table of the whole machine were told, and not the word that had no effect.
+#[test]
+fn room_that_a_namespace_cannot_set_is_refused_before_sessions_that_do_not_fill_it() {
+    let word = "set = { \"net.netfilter.nf_conntrack_max\" = 500 }\n";
+    let two = variant("plain", &tracking("")) + "[[variant]]\nname = \"small\"\n" + word;
+    let open = |two: &str| {
+        let text = experiment("\"full-table\"", two, TRAFFIC);
+        let devices: [&dyn Schema; 1] = [&LINUX];
+        let parsed = Experiment::of_text(Path::new("t.toml"), &text, &devices).expect("right");
+        Namespaces::new(Arc::new(parsed), false).map(drop).map_err(|why| why.to_string())
+    };
+    let other = variant("plain", &tracking("")) + &variant("other", "");
+    let (Ok(room), Err(too_few)) = (tracking::room(), open(&other)) else {
+        eprintln!("SKIPPED room_that_a_namespace_cannot_set: no table, or a small one");
+        return;
+    };
+    if !too_few.contains(&format!("a table of {room} sessions")) {
+        eprintln!("SKIPPED room_that_a_namespace_cannot_set: {too_few}");
+        return;
+    }
+    let said = open(&two).expect_err("a namespace cannot set it");
+    assert!(said.starts_with("t.toml:13: variant \"small\" cannot be set up"), "{said}");
+    assert!(said.contains("can only read this sysctl"), "{said}");
+}
+
 #[test]
 fn the_sender_stays_known_to_the_kernel_from_run_to_run() {
     let test = "the_sender_stays_known";

@@ -20,6 +20,7 @@ use fwdlab_traffic::{FlowSet, TTL};
 use fwdlab_wire::udp;
 
 use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
+use super::returned::Returned;
 use super::sent::{Sent, attach, lay_down};
 use crate::LinuxError;
 use crate::settings::TesterKind;
@@ -75,6 +76,7 @@ pub(in super::super) struct LiveTester<'a> {
     _receiver: (Program, Map, XdpLink),
     /// So that the sender begins at once, and goes on at once after each run.
     _known: Option<XdpLink>,
+    returned: Returned,
 }
 
 /// What was seen of a load.
@@ -133,6 +135,7 @@ impl<'a> LiveTester<'a> {
         let link = attach(testbed, RECEIVER, back, &program)?;
         let _receiver = (program, seen, link);
         let _known = lay_down(testbed, SENDER, &sender);
+        let returned = Returned::watch(testbed, &flows)?;
         Ok(Self {
             shared,
             headers,
@@ -145,6 +148,7 @@ impl<'a> LiveTester<'a> {
             run: RUN,
             _receiver,
             _known,
+            returned,
         })
     }
 
@@ -376,7 +380,7 @@ impl<'a> LiveTester<'a> {
     /// Waits until nothing arrives any more.
     pub(super) fn drain(&self) {
         let start = Instant::now();
-        let received = || self.shared.get(word::RECEIVED);
+        let received = || self.shared.get(word::RECEIVED) + self.returned.frames();
         let mut before = received();
         while before < self.sent() && start.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(20));
@@ -401,10 +405,13 @@ impl<'a> LiveTester<'a> {
     /// What the receiver found.
     fn checks(&self) -> Checks {
         let get = |word| self.shared.get(word);
+        let returned = self.returned.frames();
         Checks {
             checked: get(word::CHECKED),
-            lost: self.sent().saturating_sub(self.received()),
-            misrouted: get(word::UNKNOWN_FLOW),
+            lost: self.sent().saturating_sub(self.received()).saturating_sub(returned),
+            misrouted: get(word::UNKNOWN_FLOW) + returned,
+            astray: returned,
+            returned,
             bad_ttl: get(word::BAD_TTL),
             bad_checksum: get(word::BAD_CHECKSUM),
             bad_mac: get(word::BAD_MAC),

@@ -10,6 +10,7 @@ mod live;
 mod offering;
 mod ports;
 mod reset;
+mod returned;
 mod sent;
 mod sessions;
 
