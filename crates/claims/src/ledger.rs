@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use fwdlab_results::{Measured, TrialEnvironment, Way};
+use fwdlab_results::{Checks, Measured, Trial, TrialEnvironment, Way};
+use fwdlab_stats::validity::{self, Finding};
 
 /// Frames of a way that left the device on the side where they had come from: in all, everything adds up.
 pub(crate) fn astray(measured: &Measured, set: &BTreeMap<String, String>) -> Option<String> {
@@ -25,7 +26,8 @@ pub(crate) fn astray(measured: &Measured, set: &BTreeMap<String, String>) -> Opt
         let of = own.device_received.unwrap_or(own.sent);
         format!("{strays} of {of} frames to the {to} left on the side of the {from}")
     });
-    let told = told.collect::<Vec<_>>().join(", ");
+    let told = told.collect::<Vec<_>>().join(" and ");
+    let comma = if led.len() > 1 { "," } else { "" };
     let suspects = suspects(set);
     let to_what = match led.len() {
         1 => format!(
@@ -40,7 +42,9 @@ pub(crate) fn astray(measured: &Measured, set: &BTreeMap<String, String>) -> Opt
     };
     let is_back = led.iter().any(|(_, _, [from, _])| *from == "destinations");
     let of_files = if is_back { "; the routes of a file all leave by port 1" } else { "" };
-    Some(format!("{told} and came back to their senders: check the routes to {to_what}{of_files}"))
+    Some(format!(
+        "{told}{comma} and came back to their senders: check the routes to {to_what}{of_files}"
+    ))
 }
 
 /// By how many more frames of a way than of the other left on the wrong side, as the device's ports count.
@@ -144,6 +148,33 @@ pub(crate) fn returned(measured: &Measured, set: &BTreeMap<String, String>) -> O
     })
 }
 
+/// What was wrong with frames of both sides of a comparison: the most frequent of it.
+pub(crate) fn wrong_frames(sides: &[Vec<&Trial>; 2]) -> Option<Finding> {
+    let trials = || sides.iter().flatten();
+    let checks = || trials().filter_map(|t| t.measured.checks);
+    let sum = |count: fn(Checks) -> u64| checks().map(count).sum::<u64>();
+    let found = validity::frames(
+        sum(|c| c.checked),
+        &[
+            ("duplicated", sum(|c| c.duplicated)),
+            ("misrouted", sum(|c| c.misrouted)),
+            ("with a bad TTL or hop limit", sum(|c| c.bad_ttl)),
+            ("with a bad checksum", sum(|c| c.bad_checksum)),
+            ("with a bad MAC address", sum(|c| c.bad_mac)),
+            ("with a changed payload", sum(|c| c.bad_payload)),
+        ],
+    )?;
+    // Whose flow it is and where it came is looked at of every frame, also where the rest is of a few.
+    let came =
+        || trials().map(|t| t.measured.received + t.measured.checks.map_or(0, |own| own.astray));
+    Some(match found {
+        Finding::FramesWrong { what, wrong, checked } if what == "misrouted" => {
+            Finding::FramesWrong { what, wrong, checked: checked.max(came().sum()) }
+        }
+        other => other,
+    })
+}
+
 /// What a variant sets, as what may have stopped every frame.
 pub(crate) fn suspects(set: &BTreeMap<String, String>) -> String {
     const MOST: usize = 4;
@@ -164,8 +195,6 @@ pub(crate) fn suspects(set: &BTreeMap<String, String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use fwdlab_results::Checks;
-
     use super::*;
 
     /// Of 200 one way and 40 the other 160 were told, and of 40 and 40 nothing.
@@ -198,8 +227,8 @@ mod tests {
         for (ahead, back) in [(200, 40), (40, 40)] {
             let said = astray(&both(ahead, back), &BTreeMap::new()).expect("a fault");
             let wanted = format!(
-                "{ahead} of 1000 frames to the destinations left on the side of the sources, {back} of 900 frames \
-                 to the sources left on the side of the destinations and came back to their senders"
+                "{ahead} of 1000 frames to the destinations left on the side of the sources and {back} of 900 \
+                 frames to the sources left on the side of the destinations, and came back to their senders"
             );
             assert!(said.starts_with(&wanted), "{said}");
             assert!(said.contains("\"port 1\" to the destinations and \"port 0\""), "{said}");
@@ -271,5 +300,20 @@ mod tests {
         let checks = Checks { returned: 0, ..checks };
         let right = Measured { checks: Some(checks), ..own };
         assert_eq!(returned(&right, &BTreeMap::new()), None);
+    }
+
+    /// "360 of 790 misrouted" was said of 7000 frames, of which 430 were looked into.
+    #[test]
+    fn misrouted_frames_are_held_against_all_that_came() {
+        let mut trial = fwdlab_results::examples::trial(0);
+        trial.measured.received = 6640;
+        let checks = Checks { checked: 430, misrouted: 360, astray: 360, ..Checks::default() };
+        trial.measured.checks = Some(checks);
+        let said =
+            |trial: &Trial| wrong_frames(&[vec![trial], Vec::new()]).map(|found| found.to_string());
+        assert_eq!(said(&trial).as_deref(), Some("frames: 360 of 7000 misrouted"));
+        trial.measured.checks = Some(Checks { bad_ttl: 400, ..checks });
+        let wanted = "frames: 400 of 430 with a bad TTL or hop limit";
+        assert_eq!(said(&trial).as_deref(), Some(wanted));
     }
 }

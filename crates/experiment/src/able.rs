@@ -150,12 +150,17 @@ fn more_than_one_way(traffic: &Traffic) -> Option<&'static str> {
     }
 }
 
+/// Whether every device takes a measure one way only, between two ports.
+const fn is_one_way(measure: Measure) -> bool {
+    matches!(measure, Measure::BackToBack | Measure::Reset)
+}
+
 /// A load that has to be found with a traffic of which not every device can.
 fn overloaded<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Option<Demand<'a>> {
     let key = more_than_one_way(traffic)?;
     let measure = traffic.measure;
-    // Of measures that are taken one way on every device it is said elsewhere.
-    let is_one_way = matches!(measure, Measure::BackToBack | Measure::Reset) && key != "capture";
+    // Of measures that no device takes so it is said elsewhere.
+    let is_one_way = is_one_way(measure) && key != "capture";
     let is_found = measure.loss_ratio().is_some() || measure.is_benchmark();
     let (at, field) = place.key_or_ends(key);
     let remedy = match key {
@@ -280,9 +285,14 @@ pub(super) fn abilities(
 ) {
     let Some(device) = device else { return };
     let demands = wanted.demands(&device.abilities());
+    let is_beyond_all = |(own, _): &(Traffic, TrafficPlace)| {
+        is_one_way(own.measure) && (own.direction.is_both() || own.ports > 2)
+    };
+    let is_asked_of_none = wanted.placed.iter().any(is_beyond_all);
     let meets_all = |other: &&&dyn Schema| {
         let can = other.abilities();
-        demands.iter().all(|demand| (demand.is_met)(&can))
+        !is_asked_of_none
+            && demands.iter().all(|demand| (demand.is_met)(&can))
             && wanted.words.iter().all(|word| other.check_word(word).is_ok())
     };
     let able = devices.iter().find(meets_all);
@@ -533,6 +543,11 @@ mod tests {
         let bursts = said("measure = \"back-to-back\"", "", both);
         assert!(bursts.contains("remove direction, or what stands beside it"), "{bursts}");
         assert!(!bursts.contains("change the device"), "{bursts}");
+        let mixed = said("measure = [\"throughput\", \"back-to-back\"]", "", both);
+        assert!(
+            mixed.contains("remove direction") && !mixed.contains("change the device"),
+            "{mixed}"
+        );
         for (measure, is_alone) in [("back-to-back", true), ("rate", false)] {
             let timed = format!("measure = \"{measure}\"\nlatency = true");
             let (one_way, beside) = (said(&timed, own, ""), said(&timed, own, both));
