@@ -251,23 +251,29 @@ fn what_a_full_table_does_with_more_sessions_is_counted() {
         return;
     }
     let wide = TRAFFIC.replace(".100:2000", &format!(".100:2000-{}", 1999 + ports));
-    let text =
-        experiment("\"full-table\"", &variants, &wide.replace("lifetime = 6", "lifetime = 2"));
-    // Each takes seconds: the first variant says it all.
-    let Some((_, full)) = first_trials_of("linux", &text, Path::new("t.toml"), test, 1)
-        .and_then(|list| list.into_iter().next())
-    else {
-        return;
-    };
     let said = said.expect("2000 sessions fill no table");
     assert!(said.contains("t.toml") && said.contains("do not fill a table"), "{said}");
     let more = 2000 * ports - room;
-    for round in &sessions(&full).rounds {
-        assert_eq!((round.emptied, round.before, round.sent), (0, room, more));
-        // What came is in the table, was refused, or made room for others.
-        assert_eq!(round.after + round.refused + round.evicted, room + more, "{round:?}");
-        assert!(round.after <= room && round.refused + round.evicted >= more, "{round:?}");
-        assert_eq!(round.received, more - round.refused, "{round:?}");
+    // Both ways each that fills the table is answered; one frame of each was sent.
+    for (direction, of_each) in [("one", 1), ("both", 2)] {
+        let keys = format!("lifetime = 3\ndirection = \"{direction}\"");
+        let text = experiment("\"full-table\"", &variants, &wide.replace("lifetime = 6", &keys));
+        // Each takes seconds: the first variant says it all.
+        let Some((_, full)) = first_trials_of("linux", &text, Path::new("t.toml"), test, 1)
+            .and_then(|list| list.into_iter().next())
+        else {
+            return;
+        };
+        let rounds = &sessions(&full).rounds;
+        let all = rounds.len() as u64 * (of_each * room + more);
+        assert_eq!(full.sent, Some(all), "{direction}");
+        for round in rounds {
+            assert_eq!((round.emptied, round.before, round.sent), (0, room, more));
+            // What came is in the table, was refused, or made room for others.
+            assert_eq!(round.after + round.refused + round.evicted, room + more, "{round:?}");
+            assert!(round.after <= room && round.refused + round.evicted >= more, "{round:?}");
+            assert_eq!(round.received, more - round.refused, "{round:?}");
+        }
     }
 }
 
