@@ -108,9 +108,6 @@ impl Namespaces {
     }
 }
 
-/// Words that say for how many sessions the kernel's table has room.
-const ROOM: [&str; 2] = ["net.netfilter.nf_conntrack_max", "net.nf_conntrack_max"];
-
 /// Sets the room for sessions of each variant that has one. Where a namespace cannot, that is why the sessions do not
 /// fill its table, and it is said before.
 fn check_rooms(experiment: &Experiment, testbed: &mut Testbed) -> Result<(), LinuxError> {
@@ -119,9 +116,8 @@ fn check_rooms(experiment: &Experiment, testbed: &mut Testbed) -> Result<(), Lin
         return Ok(());
     }
     for variant in &experiment.variants {
-        let is_room = |word: &String| ROOM.contains(&word.replace('/', ".").as_str());
         let mut sysctls = LinuxSettings::of(variant).sysctls;
-        sysctls.retain(|word, _| is_room(word));
+        sysctls.retain(|word, _| tracking::is_room(word));
         if sysctls.is_empty() {
             continue;
         }
