@@ -29,6 +29,7 @@ mod mesh;
 mod model;
 mod pairs;
 mod parts;
+mod pointing;
 pub mod quantity;
 mod reach;
 mod read;

@@ -1,13 +1,12 @@
 //! Reads an experiment file into an [`Experiment`].
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fwdlab_guard::input;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use super::Variant;
 use super::fields::{Found, Section, integer_of, nearest, quoted, shown, without_quotes};
@@ -15,9 +14,9 @@ use super::problem::{Complaint, Complaints};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::syntax;
 use super::{
-    Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes,
-    Traffic, able, check, churn, convergence, dealt, inputs, measures, mesh, pairs, parts,
-    quantity, reach, sessions, streams,
+    Allowance, Blocks, ChurnSource, Experiment, Problems, Result, RouteSource, Routes, Traffic,
+    able, check, churn, convergence, dealt, inputs, measures, mesh, pairs, parts, quantity, reach,
+    sessions, streams,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -63,80 +62,6 @@ impl Experiment {
             Ok(()) => Ok(experiment),
             Err(error) => Err(experiment.located(error)),
         }
-    }
-
-    /// Says that a variant cannot be set up, in front of the reason: the file, and the line of the key
-    /// that the reason names, of the variant or else of the device's table; else that of the variant.
-    pub fn blame(&self, variant: &str, reason: &str) -> String {
-        let (line, key) = self.key_of(variant, reason);
-        let key = key.filter(|key| !reason.contains(key.as_str()));
-        let key = key.map_or_else(String::new, |key| format!("{key}: "));
-        format!(
-            "{}:{line}: variant {variant:?} cannot be set up, and nothing was measured: {key}{reason}",
-            self.path.display()
-        )
-    }
-
-    /// An error about a file that the experiment names, with the line and the key that name it.
-    fn located(&self, error: Error) -> Error {
-        if !matches!(error, Error::File(_) | Error::Routes(fwdlab_routes::RoutesError::Io { .. })) {
-            return error;
-        }
-        let message = error.to_string();
-        // A short name may be part of any word: the path of the file is not.
-        let is_named = |file: &str| {
-            let place = inputs::place(&self.path, Path::new(file)).display().to_string();
-            message.contains(&place) || (file.len() > 2 && message.contains(file))
-        };
-        let (tree, _) = DeTable::parse_recoverable(&self.text);
-        let named = texts_of(tree.get_ref(), "").into_iter().filter(|own| is_named(own.text));
-        // The longest: a name may be part of another.
-        match named.min_by_key(|own| (Reverse(own.text.len()), own.at)) {
-            Some(Text { at, key, .. }) => {
-                let (path, line) = (self.path.clone(), self.text[..at].matches('\n').count() + 1);
-                Error::Named { path, line, key, source: Box::new(error) }
-            }
-            None => error,
-        }
-    }
-
-    /// The line of the file on which a message about a variant should point, and the key that stands
-    /// there: the key that the message names, of the variant or else of the device's table; else that
-    /// whose value it names; else the line of the variant, 1 when there is no such variant.
-    pub(crate) fn key_of(&self, variant: &str, message: &str) -> (usize, Option<String>) {
-        /// A shorter value says nothing about where it stands.
-        const SHORTEST_VALUE: usize = 3;
-        let (tree, _) = DeTable::parse_recoverable(&self.text);
-        let tree = tree.get_ref();
-        let line = |at: usize| self.text[..at.min(self.text.len())].matches('\n').count() + 1;
-        let tables = tree.get("variant").and_then(|list| list.get_ref().as_array());
-        let is_it = |table: &&DeTable<'_>| {
-            table.get("name").is_some_and(|name| name.get_ref().as_str() == Some(variant))
-        };
-        let mut found = tables.into_iter().flat_map(|list| list.iter());
-        let Some(table) = found.find_map(|one| one.get_ref().as_table().filter(is_it)) else {
-            return (1, None);
-        };
-        let set = table.get("set").and_then(|set| set.get_ref().as_table());
-        let own = tree.get(self.device.as_str()).and_then(|own| own.get_ref().as_table());
-        // Of several that are named the first, a remedy may name others; of those the longest, as one may be
-        // part of another.
-        let first = |tables: [Option<&DeTable<'_>>; 2], is_by_value: bool| {
-            let entries = tables.into_iter().flatten().flat_map(|table| table.iter());
-            let named = entries.filter_map(|(key, value)| {
-                let word = key.get_ref().as_ref();
-                let said = if is_by_value { value.get_ref().as_str()? } else { word };
-                let place = message.find(said).filter(|_| !matches!(word, "name" | "set"))?;
-                let is_long = !is_by_value || said.len() >= SHORTEST_VALUE;
-                is_long.then_some((Reverse(place), said.len(), key))
-            });
-            let (_, _, key) = named.max_by_key(|(place, length, _)| (*place, *length))?;
-            Some((line(key.span().start), Some(key.get_ref().to_string())))
-        };
-        let named = first([set, Some(table)], false).or_else(|| first([own, None], false));
-        let named = named.or_else(|| first([set, Some(table)], true));
-        let of_variant = || Some((line(table.get("name")?.span().start), None));
-        named.or_else(of_variant).unwrap_or((1, None))
     }
 
     /// Validates the text of the experiment file at `path`. Reads no other
@@ -518,51 +443,6 @@ fn read_own_table<'a>(
         }
     }
     top.table(own?, complaints)
-}
-
-/// A text in the file that may be the name of another one.
-struct Text<'a> {
-    at: usize,
-    /// With its table, which a key that several tables have needs.
-    key: String,
-    text: &'a str,
-}
-
-/// All of them in a table, which has this name.
-fn texts_of<'a>(table: &'a DeTable<'_>, name: &str) -> Vec<Text<'a>> {
-    let mut all = Vec::new();
-    for (word, value) in table {
-        let word = word.get_ref().as_ref();
-        match value.get_ref() {
-            _ if ["title", "name", "device", "baseline"].contains(&word) => {}
-            DeValue::String(text) => {
-                let key =
-                    if name.is_empty() { word.to_owned() } else { format!("[{name}] {word}") };
-                all.push(Text { at: value.span().start, key, text: text.as_ref() });
-            }
-            DeValue::Table(inner) if name.is_empty() => all.extend(texts_of(inner, word)),
-            // Of several tables of a name, and of those in them, the line says which it is.
-            DeValue::Table(inner) => all.extend(texts_of(inner, "")),
-            DeValue::Array(list) => {
-                let tables = list.iter().filter_map(|one| one.get_ref().as_table());
-                all.extend(tables.flat_map(|inner| texts_of_one(inner)));
-            }
-            _ => {}
-        }
-    }
-    all
-}
-
-/// The same of one of several tables of a name.
-fn texts_of_one<'a>(table: &'a DeTable<'_>) -> Vec<Text<'a>> {
-    let mut all = texts_of(table, "");
-    for own in &mut all {
-        // `set` is no table of the file's own.
-        if let Some((_, word)) = own.key.split_once("] ") {
-            own.key = word.to_owned();
-        }
-    }
-    all
 }
 
 /// What stands in the file for the device alone.
