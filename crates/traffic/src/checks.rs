@@ -37,7 +37,7 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// At least one frame in this many has its whole payload verified.
+    /// At least one frame in this many has its whole payload verified; all, once one was found wrong.
     pub const WHOLE_EVERY: u64 = 256;
 
     /// The sum of these and others.

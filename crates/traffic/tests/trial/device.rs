@@ -22,6 +22,8 @@ pub enum Fault {
     DamagePayload,
     /// The checksum stays right.
     ChangePayloadEvery(u64),
+    /// Behind the first 64 bytes.
+    ChangePayloadBehindEvery(u64),
     SendBackEvery(u64),
     ChangeDestinationEvery(u64),
     ArpEvery(u64),
@@ -141,6 +143,7 @@ impl StepDevice {
                 frame[47] += 1;
                 frame[49] -= 1;
             }
+            Fault::ChangePayloadBehindEvery(every) if hit(every) => frame[100] ^= 0xff,
             Fault::SendBackEvery(every) if hit(every) => {
                 self.dropped += 1;
                 self.back.push(frame).unwrap();
