@@ -190,11 +190,10 @@ pub(super) fn check(
                 format!("traffic {name:?} has {most} ports beside {beside}"),
                 "more than two ports beside rates, searches, loss curves, recoveries and soaks"
                     .to_owned(),
-                match is_full {
-                    false => "remove ports, or what stands beside it",
-                    true => {
-                        "write another direction without ports, or remove what stands beside it"
-                    }
+                match (is_full, place.key("ports")) {
+                    (false, _) => "remove ports, or what stands beside it",
+                    (true, None) => "remove direction, or what stands beside it",
+                    (true, Some(_)) => "remove direction and ports, or what stands beside it",
                 },
             );
         } else if is_full && traffic.inet6.is_some() {
