@@ -17,6 +17,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("fwdlab-port", 1),
     ("fwdlab-results", 1),
     ("fwdlab-routes", 1),
+    ("fwdlab-keys", 2),
     ("fwdlab-router", 2),
     ("fwdlab-traffic", 2),
     ("fwdlab-topology", 2),

@@ -124,9 +124,7 @@ fn trial(voice: &Voice) -> Result<Counted> {
     };
     counted.profile = profile.map(Profile::finish).transpose()?;
     let change = network.device_counters()?.since(&before, task.both_ways)?;
-    let returned =
-        fwdlab_results::Queue::returned(&counted.device.by_pair, counted.device.checks.astray);
-    change.returning(returned).write_into(&mut counted);
+    change.returning(counted.device.checks.returned).write_into(&mut counted);
     Ok(counted)
 }
 

@@ -148,6 +148,7 @@ pub(super) fn checks_of(found: &fwdlab_traffic::Checks, checked: u64, lost: u64)
         reordered: found.reordered,
         misrouted: found.misrouted + found.unknown_flow,
         astray: found.misrouted,
+        returned: found.returned,
         bad_ttl: found.wrong_ttl,
         bad_checksum: found.bad_checksum + found.wrong_header,
         bad_mac: found.wrong_mac,

@@ -14,13 +14,14 @@ use fwdlab_stats::{Comparison, Confidence, Subject, Verdict};
 use crate::apart::Apart;
 use crate::blocks::{self, Blocks, Next};
 use crate::known::Proven;
+use crate::ledger::wrong_frames;
 use crate::runs::{self, Series};
 use crate::saved::Saved;
 use crate::setting::Setting;
 use crate::unlike::unlike;
 use crate::words::{self, Said};
 use fwdlab_experiment::Allowance;
-use fwdlab_results::{Benchmark, Checks, Metric, Results, Tick, Trial};
+use fwdlab_results::{Benchmark, Metric, Results, Tick, Trial};
 
 /// What a verdict is judged by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -428,29 +429,13 @@ pub(crate) fn core_share(trial: &Trial) -> Option<f64> {
 
 /// The share of frames lost in the median interval, and of all in the steady window, of a trial with a load of its own:
 /// at most a device's rate swings, and the median is what it is told by.
-fn lost_shares(trial: &Trial) -> Option<[f64; 2]> {
+pub(crate) fn lost_shares(trial: &Trial) -> Option<[f64; 2]> {
     trial.offered_pps_asked.filter(|_| !trial.was_away())?;
     let steady = trial.steady_intervals();
     let sent = steady.iter().map(|own| own.tx).sum::<Option<u64>>().filter(|sent| *sent > 0)?;
     let came = steady.iter().map(|own| own.rx).fold(0, u64::saturating_add);
     let typical = trial.rate_pps? / trial.offered_pps().filter(|offered| *offered > 0.0)?;
     Some([typical, came as f64 / sent as f64].map(|came| (1.0 - came).max(0.0)))
-}
-
-fn wrong_frames(sides: &[Vec<&Trial>; 2]) -> Option<Finding> {
-    let checks = || trials(sides).filter_map(|t| t.measured.checks);
-    let sum = |count: fn(Checks) -> u64| checks().map(count).sum::<u64>();
-    validity::frames(
-        sum(|c| c.checked),
-        &[
-            ("duplicated", sum(|c| c.duplicated)),
-            ("misrouted", sum(|c| c.misrouted)),
-            ("with a bad TTL or hop limit", sum(|c| c.bad_ttl)),
-            ("with a bad checksum", sum(|c| c.bad_checksum)),
-            ("with a bad MAC address", sum(|c| c.bad_mac)),
-            ("with a changed payload", sum(|c| c.bad_payload)),
-        ],
-    )
 }
 
 /// The stability warnings of one comparison.

@@ -15,6 +15,7 @@ pub mod decided;
 mod error;
 pub mod judge;
 pub mod known;
+mod ledger;
 pub mod order;
 pub mod runs;
 pub mod saved;

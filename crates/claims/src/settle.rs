@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use fwdlab_stats::steady;
 
 use crate::comparable::{self, FEWEST};
+use crate::ledger::{astray, helps, imbalance, imbalance_of_ways, returned, suspects};
 use fwdlab_results::{
-    Benchmark, Interval, LimitedBy, Measured, Status, Steady, Trial, TrialEnvironment, Way,
+    Benchmark, Interval, LimitedBy, Measured, Status, Steady, Trial, TrialEnvironment,
 };
 
 /// A device that had nothing to do for more than this share of a trial was waiting for frames.
@@ -31,9 +32,10 @@ pub fn settle(trial: &mut Trial, measured: Measured, set: &BTreeMap<String, Stri
     trial.steady = steady;
     trial.limited_by = limited_by(&measured, trial.rate_pps, trial.offered_pps_asked);
     trial.measured = measured;
-    let own = warning_of_search(&trial.measured);
+    let own = warning_of_search(&trial.measured).into_iter().chain(returned(&trial.measured, set));
     let of_figure = trial.measured.benchmark.as_ref().and_then(Benchmark::warning);
-    trial.measured.warnings.extend(own.into_iter().chain(of_figure));
+    let own: Vec<String> = own.chain(of_figure).collect();
+    trial.measured.warnings.extend(own);
     comparable::narrow(trial);
     trial.reason = fault(&trial.measured, trial.rate_pps, set);
     trial.status = if trial.reason.is_some() { Status::Failed } else { Status::Ok };
@@ -135,24 +137,6 @@ fn fault(
     })
 }
 
-/// What a variant sets, as what may have stopped every frame.
-fn suspects(set: &BTreeMap<String, String>) -> String {
-    const MOST: usize = 4;
-    const LONGEST: usize = 60;
-    if set.is_empty() {
-        return String::new();
-    }
-    let shown = |(word, value): (&String, &String)| {
-        let line = value.lines().map(str::trim).collect::<Vec<_>>().join("; ");
-        let short: String = line.chars().take(LONGEST).collect();
-        let more = if short.len() < line.len() { " ..." } else { "" };
-        format!("{word} = {}{more}", fwdlab_guard::words::one_line(&short))
-    };
-    let words: Vec<String> = set.iter().take(MOST).map(shown).collect();
-    let more = if set.len() > MOST { ", ..." } else { "" };
-    format!(", and what the variant sets ({}{more})", words.join(", "))
-}
-
 /// What is wrong where the device answers something else than the control word was set to.
 pub fn refuted(word: &str, wanted: &str, found: &str) -> Option<String> {
     (!is_proof(wanted, found)).then(|| unproven(word, wanted, found))
@@ -169,105 +153,6 @@ fn unproven(word: &str, wanted: &str, found: &str) -> String {
     let quoted = |text: String| if text.is_empty() { "\"\"".to_owned() } else { text };
     let [wanted, found] = [wanted, found].map(shown).map(quoted);
     format!("{word} was set to {wanted}, but the device answers {found}")
-}
-
-/// Frames of one way that left the device on the side where they had come from: in all, everything adds up.
-fn astray(measured: &Measured, set: &BTreeMap<String, String>) -> Option<String> {
-    let [ahead, back] = &measured.ways[..] else { return None };
-    let sides = ["sources", "destinations"];
-    [(ahead, back, sides), (back, ahead, ["destinations", "sources"])].into_iter().find_map(
-        |(own, other, [from, to])| {
-            let (received, sent) = (own.device_received?, own.device_sent?);
-            let (other_received, other_sent) = (other.device_received?, other.device_sent?);
-            // Neither sent nor dropped, were all that was dropped of this way; where nobody counted that, more
-            // was sent on the other side than had come for it.
-            let strays = match measured.dropped() {
-                Some(dropped) => received.saturating_sub(sent).saturating_sub(dropped),
-                None => other_sent.saturating_sub(other_received),
-            };
-            let strays = strays.min(other_sent.saturating_sub(other.received));
-            let port = if to == sides[0] { 0 } else { 1 };
-            let of_files = if port == 0 { "; the routes of a file all leave by port 1" } else { "" };
-            (!measured.ledger.allows(strays, 0)).then(|| {
-                format!(
-                    "{strays} of {received} frames to the {to} left on the side of the {from} and came back to \
-                     their senders: check the routes to the {to}{}, each of which needs one as long as any other in [routes] static with \
-                     a gateway near them, or with \"port {port}\"{of_files}",
-                    suspects(set)
-                )
-            })
-        },
-    )
-}
-
-/// What to do where two counts of the same frames do not agree.
-fn helps(measured: &Measured) -> String {
-    let share = measured.environment.core_share.unwrap_or(1.0);
-    if share < TrialEnvironment::LEAST_CORE_SHARE {
-        return format!(
-            "tester or device had its processor for {:.0} % of the time only, and what waits for it is counted by \
-             one side: stop what else runs on this machine (`fwdlab doctor` watches each core), or ask for a \
-             lower load",
-            100.0 * share
-        );
-    }
-    "look for other programs that send or receive by the ports of the device or of the tester, and for anything \
-     between the two that loses frames; if there is neither, run the trial again"
-        .to_owned()
-}
-
-/// Two counts of the same frames that do not agree as exactly as the ledger demands.
-fn imbalance(measured: &Measured) -> Option<String> {
-    let Measured { sent, device_received, device_sent, ledger, .. } = *measured;
-    let came = measured.received + measured.checks.map_or(0, |checks| checks.astray);
-    let left = device_sent.zip(measured.dropped()).map(|(sent, dropped)| sent + dropped);
-    let sides = [
-        ("the device received", device_received, "the tester sent", sent),
-        ("the device sent or dropped", left, "it received", device_received),
-        ("the tester received", Some(came), "the device sent", device_sent),
-    ];
-    let unequal = sides.into_iter().find_map(|(a, one, b, other)| {
-        let (one, other) = (one?, other?);
-        let differ = !ledger.allows(one, other);
-        differ.then(|| format!(": {a} {one} frames, but {b} {other}"))
-    });
-    // Where nobody counted what it dropped, it may have dropped any number, but sent no more.
-    let (out, into) = (device_sent.unwrap_or(0), device_received.unwrap_or(u64::MAX));
-    let is_more = out > into && !ledger.allows(out, into);
-    let more = || format!(": the device sent {out} frames, but received {into}");
-    unequal.or_else(|| is_more.then(more))
-}
-
-/// A way, of frames that went both ways, whose counts do not agree as exactly as the ledger demands;
-/// or ways that are not together what was counted in all.
-fn imbalance_of_ways(measured: &Measured) -> Option<String> {
-    let Measured { ref ways, ledger, .. } = *measured;
-    if ways.is_empty() {
-        return None;
-    }
-    let sum = |count: fn(&Way) -> u64| ways.iter().map(count).fold(0, u64::saturating_add);
-    let sums = [
-        ("sent", sum(|way| way.sent), measured.sent),
-        ("received", sum(|way| way.received), Some(measured.received)),
-        ("misrouted", sum(|way| way.checks.misrouted), measured.checks.map(|own| own.misrouted)),
-    ];
-    let unlike = sums.into_iter().find(|(_, ways, whole)| whole.is_some_and(|all| all != *ways));
-    if let Some((what, ways, Some(whole))) = unlike {
-        let both = format!("{ways} frames were {what} both ways together");
-        return Some(format!(": {both}, but {whole} in all"));
-    }
-    ways.iter().zip(Way::NAMES).find_map(|(way, name)| {
-        let came = way.received + way.checks.astray;
-        let sides = [
-            ("the device received", way.device_received, "the tester sent", Some(way.sent)),
-            ("the tester received", Some(came), "the device sent", way.device_sent),
-        ];
-        sides.into_iter().find_map(|(a, one, b, other)| {
-            let (one, other) = (one?, other?);
-            let differ = !ledger.allows(one, other);
-            differ.then(|| format!(" {name}: {a} {one} frames, but {b} {other}"))
-        })
-    })
 }
 
 /// Whether the device's answer shows that a setting took. Asked to choose for itself (`auto`), it
@@ -328,7 +213,7 @@ fn came_whole(measured: &Measured) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use fwdlab_results::Checks;
+    use fwdlab_results::{Checks, Way};
 
     use super::*;
 
@@ -440,43 +325,6 @@ mod tests {
         assert_eq!(figure(&intervals(&[(0, 0.0); 6])), (None, None));
         let timeless = [Interval { rx: 5, ..Interval::default() }; 3];
         assert_eq!(figure(&timeless).0, None);
-    }
-
-    #[test]
-    fn each_way_has_a_ledger_of_its_own() {
-        let way = |sent, received, device: [u64; 2]| Way {
-            sent,
-            received,
-            device_received: Some(device[0]),
-            device_sent: Some(device[1]),
-            ..Way::default()
-        };
-        let both = |ahead: Way, back: Way| Measured {
-            sent: Some(ahead.sent + back.sent),
-            received: ahead.received + back.received,
-            ways: vec![ahead, back],
-            ..Measured::default()
-        };
-        let mut good = both(way(100, 90, [100, 90]), way(70, 70, [70, 70]));
-        assert_eq!(imbalance_of_ways(&good), None);
-        good.sent = Some(171);
-        let why = imbalance_of_ways(&good).expect("a frame that went neither way");
-        assert!(why.contains("170 frames were sent both ways"), "{why}");
-        // A frame of one way that left by the port of the other: in all, everything adds up.
-        let astray = both(way(100, 99, [100, 99]), way(70, 70, [70, 71]));
-        let why = imbalance_of_ways(&astray).expect("a frame that went astray");
-        assert!(why.contains("to the sources") && why.contains("71"), "{why}");
-        // What came by another port on the right side, or the wrong one, was sent by the device.
-        let checks = Checks { astray: 9, misrouted: 9, ..Checks::default() };
-        let mut strayed = both(Way { checks, ..way(100, 91, [100, 100]) }, way(70, 70, [70, 70]));
-        strayed.checks = Some(checks);
-        (strayed.device_received, strayed.device_sent) = (Some(170), Some(170));
-        assert_eq!((imbalance(&strayed), imbalance_of_ways(&strayed)), (None, None));
-        strayed.checks = Some(Checks { misrouted: 18, ..checks });
-        let why = imbalance_of_ways(&strayed).expect("counted twice");
-        assert!(why.contains("9 frames were misrouted both ways together, but 18 in all"), "{why}");
-        let within = Measured { ledger: fwdlab_results::Ledger::Within(1), ..astray };
-        assert_eq!(imbalance_of_ways(&within), None);
     }
 
     /// "The tester received 2415 frames, but the device sent 3439" was all that was said.

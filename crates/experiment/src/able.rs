@@ -18,6 +18,8 @@ pub(super) struct Wanted<'a> {
     pub blocks_per_process: Option<Key>,
     pub churn: Option<Key>,
     pub placed: &'a [(Traffic, TrafficPlace)],
+    /// The control words of all variants.
+    pub words: Vec<&'a str>,
 }
 
 /// One thing that is asked for.
@@ -33,9 +35,12 @@ struct Demand<'a> {
 }
 
 impl Wanted<'_> {
-    /// All of it, each once.
-    fn demands(&self) -> Vec<Demand<'_>> {
+    /// All of it, each once; what to do instead depends on what the device can.
+    fn demands(&self, device: &Abilities) -> Vec<Demand<'_>> {
         let mut all: Vec<Demand<'_>> = Vec::new();
+        // A measure that would have to be added needs what the traffics have, too.
+        let cannot_search = device.overloads_one_way
+            && self.placed.iter().any(|(own, _)| more_than_one_way(own).is_some());
         if let Some(key) = &self.latency {
             all.push(Demand {
                 what: "measure latency".to_owned(),
@@ -51,7 +56,10 @@ impl Wanted<'_> {
                         .to_owned(),
                     is_met: Box::new(|can| can.ignores_latency),
                     measure: None,
-                    remedy: "add \"throughput\" to measure, or remove latency",
+                    remedy: match cannot_search {
+                        true => "remove latency",
+                        false => "add \"throughput\" to measure, or remove latency",
+                    },
                     key: key.clone(),
                 });
             }
@@ -62,7 +70,10 @@ impl Wanted<'_> {
                     what: "measure latency at a rate that is not searched for".to_owned(),
                     is_met: Box::new(|can| !can.needs_search_for_latency),
                     measure: None,
-                    remedy: "write measure = \"throughput\", or remove latency",
+                    remedy: match cannot_search {
+                        true => "remove latency",
+                        false => "write measure = \"throughput\", or remove latency",
+                    },
                     key: key.clone(),
                 });
             }
@@ -130,6 +141,50 @@ impl Wanted<'_> {
     }
 }
 
+/// Which key makes more of a traffic's frames than such as go one way between two ports.
+fn more_than_one_way(traffic: &Traffic) -> Option<&'static str> {
+    match traffic.direction {
+        _ if traffic.capture.is_some() => Some("capture"),
+        Direction::Both | Direction::Mesh => Some("direction"),
+        Direction::One => (traffic.ports > 2).then_some("ports"),
+    }
+}
+
+/// Whether every device takes a measure one way only, between two ports.
+const fn is_one_way(measure: Measure) -> bool {
+    matches!(measure, Measure::BackToBack | Measure::Reset)
+}
+
+/// A load that has to be found with a traffic of which not every device can.
+fn overloaded<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Option<Demand<'a>> {
+    let key = more_than_one_way(traffic)?;
+    let measure = traffic.measure;
+    // Of measures that no device takes so it is said elsewhere.
+    let is_one_way = is_one_way(measure) && key != "capture";
+    let is_found = measure.loss_ratio().is_some() || measure.is_benchmark();
+    let (at, field) = place.key_or_ends(key);
+    let remedy = match key {
+        "capture" => "remove capture, and write the frames' lengths (frame) and ports",
+        "ports" => "remove ports",
+        _ if place.key("ports").is_some() => "remove direction, and ports",
+        _ => "remove direction",
+    };
+    let is_asked = is_found
+        && !is_one_way
+        && measure != Measure::Convergence
+        && !measure.is_of_sessions()
+        && !measure.is_of_streams();
+    is_asked.then(|| Demand {
+        what: format!(
+            "find a load for measure = \"{measure}\" but with frames of one kind that go one way between two ports"
+        ),
+        is_met: Box::new(|can| !can.overloads_one_way),
+        measure: None,
+        remedy,
+        key: (field.to_owned(), at.clone()),
+    })
+}
+
 /// What a traffic asks of the tester.
 fn sent<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Vec<Demand<'a>> {
     let mut all: Vec<Demand<'_>> = Vec::new();
@@ -138,6 +193,7 @@ fn sent<'a>(traffic: &'a Traffic, place: &'a TrafficPlace) -> Vec<Demand<'a>> {
         let (at, field) = place.key_or_ends(key);
         (field.to_owned(), at.clone())
     };
+    all.extend(overloaded(traffic, place));
     if traffic.direction.is_both() {
         all.push(Demand {
             what: "send frames both ways at once".to_owned(),
@@ -228,10 +284,16 @@ pub(super) fn abilities(
     complaints: &mut Complaints<'_>,
 ) {
     let Some(device) = device else { return };
-    let demands = wanted.demands();
+    let demands = wanted.demands(&device.abilities());
+    let is_beyond_all = |(own, _): &(Traffic, TrafficPlace)| {
+        is_one_way(own.measure) && (own.direction.is_both() || own.ports > 2)
+    };
+    let is_asked_of_none = wanted.placed.iter().any(is_beyond_all);
     let meets_all = |other: &&&dyn Schema| {
         let can = other.abilities();
-        demands.iter().all(|demand| (demand.is_met)(&can))
+        !is_asked_of_none
+            && demands.iter().all(|demand| (demand.is_met)(&can))
+            && wanted.words.iter().all(|word| other.check_word(word).is_ok())
     };
     let able = devices.iter().find(meets_all);
     for demand in &demands {
@@ -421,6 +483,81 @@ mod tests {
         );
         let able = said(&[&Even, &Rings, &Anything]);
         assert!(able.contains("\"anything\" for it; change the device, or write one"), "{able}");
+    }
+
+    /// A device that searches with frames that go one way alone, and no word is known to it but "own".
+    struct OneWay(&'static str, bool);
+
+    impl Schema for OneWay {
+        fn name(&self) -> &'static str {
+            self.0
+        }
+
+        fn abilities(&self) -> Abilities {
+            let ignores_latency = false;
+            Abilities {
+                overloads_one_way: self.1,
+                needs_search_for_latency: self.1,
+                ignores_latency,
+                ..Abilities::ALL
+            }
+        }
+
+        fn check_word(&self, word: &str) -> Result<(), Complaint> {
+            let is_known = self.1 || word != "own";
+            is_known
+                .then_some(())
+                .ok_or_else(|| Complaint::new("no such word", "none", "remove it"))
+        }
+
+        fn check_value(&self, _: &str, _: &str) -> Result<(), Complaint> {
+            Ok(())
+        }
+    }
+
+    /// The device that was named refused the same, or a word of a variant; and a measure was to be added that this one
+    /// refuses both ways.
+    #[test]
+    fn what_is_told_of_frames_both_ways_works_by_itself() {
+        let said = |keys: &str, set: &str, traffic: &str| {
+            let text = format!(
+                "title = \"t\"\ndevice = \"narrow\"\nbaseline = \"a\"\n{keys}\n\
+                 [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n{set}\n[[traffic]]\nname = \"t\"\n\
+                 {INET}{traffic}\n[routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\", \
+                 \"198.18.0.0/16 via 198.18.0.203\"]\n"
+            );
+            let devices: [&dyn Schema; 2] = [&OneWay("narrow", true), &OneWay("wide", false)];
+            let read = Experiment::parse(Path::new("x.toml"), &text, &devices);
+            read.map_or_else(|problems| problems.to_string(), |_| String::new())
+        };
+        let both = "direction = \"both\"";
+        let (search, own) = ("measure = \"throughput\"", "set = { own = 1 }");
+        assert!(
+            said(search, "", both)
+                .contains("\"wide\" for it; change the device, or remove direction")
+        );
+        let kept = said(search, own, both);
+        assert!(kept.contains("which cannot do what else is asked; remove direction"), "{kept}");
+        assert_eq!(said(search, own, ""), "");
+        // Bursts go one way on every device.
+        let bursts = said("measure = \"back-to-back\"", "", both);
+        assert!(bursts.contains("remove direction, or what stands beside it"), "{bursts}");
+        assert!(!bursts.contains("change the device"), "{bursts}");
+        let mixed = said("measure = [\"throughput\", \"back-to-back\"]", "", both);
+        assert!(
+            mixed.contains("remove direction") && !mixed.contains("change the device"),
+            "{mixed}"
+        );
+        for (measure, is_alone) in [("back-to-back", true), ("rate", false)] {
+            let timed = format!("measure = \"{measure}\"\nlatency = true");
+            let (one_way, beside) = (said(&timed, own, ""), said(&timed, own, both));
+            assert!(one_way.contains("\"throughput\""), "{one_way}");
+            assert!(
+                beside.contains("remove latency") && !beside.contains("throughput"),
+                "{beside}"
+            );
+            assert_eq!(beside.contains("taken one way"), is_alone, "{beside}");
+        }
     }
 
     /// Of goodput on a device that has none another one was named that has none either.

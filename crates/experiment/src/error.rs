@@ -12,7 +12,7 @@ pub enum Error {
 
     /// An experiment file is wrong; the problems stand one a line.
     #[error(transparent)]
-    Experiment(#[from] crate::Problems),
+    Experiment(#[from] fwdlab_keys::problem::Problems),
 
     /// The file of routes that it names is wrong.
     #[error(transparent)]

@@ -18,9 +18,7 @@ mod check;
 mod churn;
 mod convergence;
 mod dealt;
-mod elsewhere;
 mod error;
-pub mod fields;
 mod groups;
 mod head;
 pub mod inputs;
@@ -31,14 +29,13 @@ mod mesh;
 mod model;
 mod pairs;
 mod parts;
-pub mod problem;
+mod pointing;
 pub mod quantity;
 mod reach;
 mod read;
 pub mod schema;
 mod sessions;
 mod streams;
-mod syntax;
 
 #[cfg(test)]
 mod attach_tests;
@@ -53,6 +50,7 @@ pub use addresses::Endpoint;
 pub use attach::{with_file, with_generated};
 pub use convergence::Converging;
 pub use error::Error;
+pub use fwdlab_keys::{fields, problem};
 pub use fwdlab_traffic::Load;
 pub use head::Head;
 pub use model::{
@@ -66,6 +64,10 @@ pub use reach::network_length;
 pub use read::Recorded;
 pub use schema::{Abilities, Anything, DeviceTables, MOST_PORTS, Schema, TrafficPlace};
 pub use sessions::untranslatable;
+
+#[cfg(test)]
+use fwdlab_keys::elsewhere;
+use fwdlab_keys::syntax;
 
 /// The result of a fallible operation on experiments.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -10,6 +10,7 @@ use super::model::{Benchmarks, Experiment, Traffic};
 use super::problem::{Complaint, Complaints};
 use super::quantity;
 use super::schema::TrafficPlace;
+use super::sessions;
 
 /// What a list of measures looks like.
 const LIST: &str = "[\"throughput\", \"loss-curve\"]";
@@ -263,6 +264,10 @@ impl Experiment {
         const DECIDED: f64 = 2.0;
         /// What the device forwards of all that the tester can send is looked at first.
         const FIRST: f64 = 0.2;
+        if traffic.sessions.is_some() {
+            return sessions::time_of_rounds(traffic, [self.warmup, self.duration])
+                .saturating_sub(self.warmup + self.duration);
+        }
         let (times, more) = match traffic.measure {
             Measure::Throughput => (FIRST + BINARY, Duration::ZERO),
             Measure::Recovery => (FIRST + BINARY + 2.0, Duration::ZERO),

@@ -52,7 +52,7 @@ pub(super) fn routes_to_ports<'a>(traffics: impl Iterator<Item = &'a Traffic>) -
 
 /// A next router behind a port that the file does not know: in a network of the port's own among those for
 /// benchmarks (RFC 2544, appendix C; RFC 5180).
-fn gateway(port: u16, like: IpAddr) -> IpAddr {
+pub(super) fn gateway(port: u16, like: IpAddr) -> IpAddr {
     let (side, third) = (port % 2, 100 + port);
     match like {
         IpAddr::V4(_) => Ipv4Addr::new(198, 18 + side as u8, third as u8, 203).into(),
@@ -63,7 +63,7 @@ fn gateway(port: u16, like: IpAddr) -> IpAddr {
 }
 
 /// The fewest prefixes that hold the addresses of a range and no other.
-fn covering(ends: &Endpoint) -> Vec<Prefix> {
+pub(super) fn covering(ends: &Endpoint) -> Vec<Prefix> {
     let bits: u32 = if ends.first().is_ipv4() { 32 } else { 128 };
     let (mut next, last) = ends.bounds();
     let mut found = Vec::new();
@@ -122,6 +122,31 @@ pub(super) fn settled(
     ports
 }
 
+/// A route of the file that has the prefix of one of the lab's own would have no effect.
+pub(super) fn check_routes(
+    placed: &[(Traffic, TrafficPlace)],
+    fixed: &[Found<(Route, Option<u16>)>],
+    complaints: &mut Complaints<'_>,
+) {
+    let own = routes_to_ports(placed.iter().map(|(traffic, _)| traffic));
+    for Found { field, at, value: (route, _) } in fixed {
+        let Some(Route { prefix, port, gateway }) =
+            own.iter().find(|own| own.prefix == route.prefix).copied()
+        else {
+            continue;
+        };
+        let complaint = Complaint::new(
+            format!(
+                "{prefix} lies behind port {port}, to which the lab adds a route of its own ({prefix} via {gateway}): \
+                 this one would have no effect"
+            ),
+            "routes to other prefixes, of which longer ones take the place of the lab's",
+            "remove it",
+        );
+        complaints.add(at, field, complaint);
+    }
+}
+
 /// What cannot be asked of a device with more than two ports.
 pub(super) fn check(
     placed: &[(Traffic, TrafficPlace)],
@@ -166,9 +191,10 @@ pub(super) fn check(
                 format!("traffic {name:?} has {most} ports beside {beside}"),
                 "more than two ports beside rates, searches, loss curves, recoveries and soaks"
                     .to_owned(),
-                match place.key("ports") {
-                    Some(_) => "remove ports, or what stands beside it",
-                    None => "write another direction, or remove what stands beside it",
+                match (is_full, place.key("ports")) {
+                    (false, _) => "remove ports, or what stands beside it",
+                    (true, None) => "remove direction, or what stands beside it",
+                    (true, Some(_)) => "remove direction and ports, or what stands beside it",
                 },
             );
         } else if is_full && traffic.inet6.is_some() {
@@ -181,7 +207,11 @@ pub(super) fn check(
             refuse(
                 format!("there are fewer addresses on a side of traffic {name:?} than ports"),
                 format!("{} addresses or more on each side", most / 2),
-                "make the ranges longer, or write fewer ports",
+                match is_full || placed.len() > 1 {
+                    // A full mesh has four, and all traffics have as many.
+                    true => "make the ranges longer",
+                    false => "make the ranges longer, or write fewer ports",
+                },
             );
         }
     }

@@ -26,10 +26,12 @@ pub(super) fn check(
         traffic.groups().len() >= usize::from(traffic.ports) * traffic.ends().count()
     };
     let meshed = placed.iter().filter(|(traffic, _)| traffic.ports > USUAL && is_whole(traffic));
+    let is_only = placed.len() == 1;
     for (traffic, place) in meshed {
+        let own = (traffic, is_only);
         let said = match fewest(traffic) {
-            Some(fewest) => too_few(traffic, duration, fewest).map(|said| ("load", said)),
-            None => Some(("order", never(traffic))),
+            Some(fewest) => too_few(own, duration, fewest).map(|said| ("load", said)),
+            None => Some(("order", never(own))),
         };
         let Some((key, complaint)) = said else { continue };
         let (at, field) = place.key_or_ends(key);
@@ -38,7 +40,11 @@ pub(super) fn check(
 }
 
 /// What is wrong with a load that sends fewer frames in a trial; nothing of load max, of which nobody knows.
-fn too_few(traffic: &Traffic, duration: Duration, fewest: u64) -> Option<Complaint> {
+fn too_few(
+    (traffic, is_only): (&Traffic, bool),
+    duration: Duration,
+    fewest: u64,
+) -> Option<Complaint> {
     let ways = if traffic.direction == Direction::Both { 2.0 } else { 1.0 };
     let pps = traffic.offered_pps()? / ways;
     let sent = (pps * duration.as_secs_f64()).floor();
@@ -51,13 +57,13 @@ fn too_few(traffic: &Traffic, duration: Duration, fewest: u64) -> Option<Complai
     let is_drawn = matches!(traffic.order, Order::Zipf { .. } | Order::Elephants { .. });
     let other = if is_drawn { ", order = \"random\"" } else { "" };
     // No line may be fast enough for flows that are drawn seldom.
+    let fewer = fewer_ports(traffic, is_only);
     let remedy = match load::check(Load::Pps(needed), traffic.frame_bytes, false) {
-        Ok(()) => {
-            format!(
-                "write load = \"{needed}pps\" or more{other}, a longer duration, or fewer ports"
-            )
-        }
-        Err(_) => "write order = \"random\", a longer duration, or fewer ports".to_owned(),
+        Ok(()) => format!(
+            "write load = \"{needed}pps\" or more{other}{}a longer duration{fewer}",
+            if fewer.is_empty() { ", or " } else { ", " }
+        ),
+        Err(_) => format!("write order = \"random\", or a longer duration{fewer}"),
     };
     Some(Complaint::new(
         format!(
@@ -70,15 +76,24 @@ fn too_few(traffic: &Traffic, duration: Duration, fewest: u64) -> Option<Complai
     ))
 }
 
+/// Fewer ports as what helps, too: a full mesh has four, and all traffics have as many.
+fn fewer_ports(traffic: &Traffic, is_only: bool) -> &'static str {
+    let helps = is_only && traffic.direction != Direction::Mesh;
+    if helps { ", or fewer ports" } else { "" }
+}
+
 /// What is wrong with an order in which some pair of ports has no frame at all.
-fn never(traffic: &Traffic) -> Complaint {
+fn never((traffic, is_only): (&Traffic, bool)) -> Complaint {
     Complaint::new(
         format!(
             "order = \"{}\" draws no frame for some pair of the {} ports of traffic {:?}, however many it sends",
             traffic.order, traffic.ports, traffic.name
         ),
         "an order in which every pair of ports has frames",
-        "write order = \"random\", an order that is less skewed, or fewer ports",
+        format!(
+            "write order = \"random\", or an order that is less skewed{}",
+            fewer_ports(traffic, is_only)
+        ),
     )
 }
 
@@ -156,6 +171,8 @@ mod tests {
             assert!(said.starts_with(&place), "{said}");
             assert!(said.contains(&format!("wanted {fewest} frames or more")), "{said}");
             assert!(said.contains(&format!("write load = \"{load}pps\" or more")), "{said}");
+            // A full mesh has four ports.
+            assert_eq!(said.contains("fewer ports"), !traffic.contains("mesh"), "{said}");
             assert!(mesh(&format!("{traffic}load = \"{load}pps\"")).is_ok(), "{traffic}");
             assert!(mesh(traffic).is_ok(), "at load max nobody knows");
         }

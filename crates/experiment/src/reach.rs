@@ -27,6 +27,8 @@ struct Ground<'a> {
     routes: Vec<&'a Route>,
     learned: Option<&'a Learned>,
     allows_no_route: bool,
+    /// What frames go to, with the port behind which it lies.
+    sides: Vec<(u16, Endpoint)>,
 }
 
 /// An address that the routes do not lead to.
@@ -50,7 +52,8 @@ pub(super) fn reachable(
     }
     let fixed = &routes.fixed;
     let routes = fixed.iter().map(|found| &found.value.0).collect();
-    let ground = Ground { routes, learned: None, allows_no_route };
+    let sides = placed.iter().flat_map(|(traffic, _)| sides(traffic)).collect();
+    let ground = Ground { routes, learned: None, allows_no_route, sides };
     for (traffic, place) in placed {
         for (pair, places) in traffic.ends().zip(&place.ends) {
             for (port, end) in sides_of(traffic, pair) {
@@ -65,7 +68,7 @@ pub(super) fn reachable(
                         (field, at)
                     }
                 };
-                complaints.add(at, field, ground.complaint(stray, port, false));
+                complaints.add(at, field, ground.complaint(stray, (port, &end), false));
             }
         }
     }
@@ -179,6 +182,7 @@ pub(super) fn check(experiment: &Experiment, learned: &Learned) -> Result<()> {
         routes: experiment.routes.fixed.iter().collect(),
         learned: Some(learned),
         allows_no_route: experiment.allow.contains(&Allowance::NoRoute),
+        sides: experiment.traffics.iter().flat_map(sides).collect(),
     };
     let problems = experiment.complaints_about_traffics(|traffic| {
         let is_meshed = traffic.ports > 2;
@@ -221,14 +225,15 @@ impl Ground<'_> {
     /// lead astray on purpose.
     fn fault(&self, end: &Endpoint, port: u16, is_meshed: bool) -> Option<Complaint> {
         let stray = self.first_stray(end, port, is_meshed)?;
-        Some(self.complaint(stray, port, is_meshed))
+        Some(self.complaint(stray, (port, end), is_meshed))
     }
 
-    fn complaint(&self, stray: Stray<'_>, port: u16, is_meshed: bool) -> Complaint {
+    /// `to` is the port behind which the address lies, with all addresses of its side.
+    fn complaint(&self, stray: Stray<'_>, to: (u16, &Endpoint), is_meshed: bool) -> Complaint {
         let Stray { address, route } = stray;
         match route {
-            None => self.missing(address, port),
-            Some(route) => self.astray((address, route), port, is_meshed),
+            None => self.missing(address, to.0),
+            Some(route) => self.astray((address, route), to, is_meshed),
         }
     }
 
@@ -250,7 +255,12 @@ impl Ground<'_> {
         Complaint::new(format!("no route covers {address}{beside}"), wanted, remedy)
     }
 
-    fn astray(&self, (address, route): (IpAddr, &Route), port: u16, is_meshed: bool) -> Complaint {
+    fn astray(
+        &self,
+        (address, route): (IpAddr, &Route),
+        (port, end): (u16, &Endpoint),
+        is_meshed: bool,
+    ) -> Complaint {
         let Route { prefix, port: by, .. } = *route;
         let learned = self.line_of(route);
         let place = learned.as_deref().unwrap_or_default();
@@ -272,6 +282,9 @@ impl Ground<'_> {
                      route comes: all of those leave by port 1"
                 )
             }
+            None if !is_meshed && self.leads_to_others(route) => {
+                self.routes_of_their_own(route, (port, end), side)
+            }
             None => format!("name a gateway near the {side}, or add \"port {port}\" to the route"),
         };
         Complaint::new(
@@ -279,6 +292,40 @@ impl Ground<'_> {
             format!("a route that leaves by port {port}, the side of the {side}"),
             remedy,
         )
+    }
+
+    /// Whether a route also leads to addresses that lie behind its port.
+    fn leads_to_others(&self, route: &Route) -> bool {
+        let (low, high) = route.prefix.bounds();
+        self.sides.iter().any(|(port, end)| {
+            let (first, last) = end.bounds();
+            let is_alike = end.first().is_ipv4() == route.prefix.is_ipv4();
+            is_alike && *port == route.port && first <= high && low <= last
+        })
+    }
+
+    /// What to do where one route leads to both sides, and no port of it would be right.
+    fn routes_of_their_own(
+        &self,
+        route: &Route,
+        (port, end): (u16, &Endpoint),
+        side: &str,
+    ) -> String {
+        /// Nobody writes more into a file.
+        const MOST: usize = 8;
+        let prefixes = mesh::covering(end);
+        if prefixes.len() > MOST {
+            return format!(
+                "take {side} outside of {}, and a route to them that leaves by port {port}: one route cannot lead \
+                 to both sides",
+                route.prefix
+            );
+        }
+        let gateway = self.gateway_behind(port, end.first());
+        let gateway = gateway.unwrap_or_else(|| mesh::gateway(port, end.first()));
+        let own: Vec<_> =
+            prefixes.iter().map(|own| format!("\"{own} via {gateway} port {port}\"")).collect();
+        format!("add {} to [routes] static: one route cannot lead to both sides", own.join(", "))
     }
 
     /// Where a learned route stands; nothing of one in the experiment file.
@@ -398,8 +445,12 @@ mod tests {
             if draw(3) > 0 {
                 list.extend(routes(&[("198.18.0.0/16", 1)]));
             }
-            let ground =
-                Ground { routes: list.iter().collect(), learned: None, allows_no_route: false };
+            let ground = Ground {
+                routes: list.iter().collect(),
+                learned: None,
+                allows_no_route: false,
+                sides: Vec::new(),
+            };
             let found = ground.first_stray(&end, 1, false);
             let shown = found.map(|stray| {
                 let length = stray.route.map(|route| route.prefix.length());

@@ -1,6 +1,5 @@
 //! Reads an experiment file into an [`Experiment`].
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -15,9 +14,9 @@ use super::problem::{Complaint, Complaints};
 use super::schema::{Anything, DeviceTables, Schema};
 use super::syntax;
 use super::{
-    Allowance, Blocks, ChurnSource, Error, Experiment, Problems, Result, RouteSource, Routes,
-    Traffic, able, check, churn, convergence, dealt, inputs, measures, mesh, pairs, parts,
-    quantity, reach, sessions, streams,
+    Allowance, Blocks, ChurnSource, Experiment, Problems, Result, RouteSource, Routes, Traffic,
+    able, check, churn, convergence, dealt, inputs, measures, mesh, pairs, parts, quantity, reach,
+    sessions, streams,
 };
 use fwdlab_results::{Error as ResultsError, Measure};
 
@@ -63,89 +62,6 @@ impl Experiment {
             Ok(()) => Ok(experiment),
             Err(error) => Err(experiment.located(error)),
         }
-    }
-
-    /// Says that a variant cannot be set up, in front of the reason: the file, and the line of the key
-    /// that the reason names, of the variant or else of the device's table; else that of the variant.
-    pub fn blame(&self, variant: &str, reason: &str) -> String {
-        let (line, key) = self.key_of(variant, reason);
-        let key = key.filter(|key| !reason.contains(key.as_str()));
-        let key = key.map_or_else(String::new, |key| format!("{key}: "));
-        format!(
-            "{}:{line}: variant {variant:?} cannot be set up, and nothing was measured: {key}{reason}",
-            self.path.display()
-        )
-    }
-
-    /// An error about a file that the experiment names, with the line and the key that name it.
-    fn located(&self, error: Error) -> Error {
-        if !matches!(error, Error::File(_) | Error::Routes(fwdlab_routes::RoutesError::Io { .. })) {
-            return error;
-        }
-        let message = error.to_string();
-        let mut table = "";
-        let mut lines = Vec::new();
-        for (number, line) in (1..).zip(self.text.lines()) {
-            if line.starts_with('[') {
-                table = line.trim_end();
-            }
-            let Some((key, value)) = line.split_once('=') else { continue };
-            let Some(file) = value.split(['"', '\'']).nth(1) else { continue };
-            // A short name may be part of any word: the path of the file is not.
-            let place = inputs::place(&self.path, Path::new(file)).display().to_string();
-            if message.contains(&place) || (file.len() > 2 && message.contains(file)) {
-                // `[routes] file`: a key that several tables have says little alone
-                let own = Some(table).filter(|t| t.ends_with(']') && !t.starts_with("[["));
-                let own = own.map_or_else(String::new, |own| format!("{own} "));
-                lines.push((file.len(), number, own + key.trim()));
-            }
-        }
-        // The longest: a name may be part of another.
-        match lines.into_iter().max_by_key(|(length, ..)| *length) {
-            Some((_, line, key)) => {
-                Error::Named { path: self.path.clone(), line, key, source: Box::new(error) }
-            }
-            None => error,
-        }
-    }
-
-    /// The line of the file on which a message about a variant should point, and the key that stands
-    /// there: the key that the message names, of the variant or else of the device's table; else that
-    /// whose value it names; else the line of the variant, 1 when there is no such variant.
-    pub(crate) fn key_of(&self, variant: &str, message: &str) -> (usize, Option<String>) {
-        /// A shorter value says nothing about where it stands.
-        const SHORTEST_VALUE: usize = 3;
-        let (tree, _) = DeTable::parse_recoverable(&self.text);
-        let tree = tree.get_ref();
-        let line = |at: usize| self.text[..at.min(self.text.len())].matches('\n').count() + 1;
-        let tables = tree.get("variant").and_then(|list| list.get_ref().as_array());
-        let is_it = |table: &&DeTable<'_>| {
-            table.get("name").is_some_and(|name| name.get_ref().as_str() == Some(variant))
-        };
-        let mut found = tables.into_iter().flat_map(|list| list.iter());
-        let Some(table) = found.find_map(|one| one.get_ref().as_table().filter(is_it)) else {
-            return (1, None);
-        };
-        let set = table.get("set").and_then(|set| set.get_ref().as_table());
-        let own = tree.get(self.device.as_str()).and_then(|own| own.get_ref().as_table());
-        // Of several that are named the first, a remedy may name others; of those the longest, as one may be
-        // part of another.
-        let first = |tables: [Option<&DeTable<'_>>; 2], is_by_value: bool| {
-            let entries = tables.into_iter().flatten().flat_map(|table| table.iter());
-            let named = entries.filter_map(|(key, value)| {
-                let word = key.get_ref().as_ref();
-                let said = if is_by_value { value.get_ref().as_str()? } else { word };
-                let place = message.find(said).filter(|_| !matches!(word, "name" | "set"))?;
-                let is_long = !is_by_value || said.len() >= SHORTEST_VALUE;
-                is_long.then_some((Reverse(place), said.len(), key))
-            });
-            let (_, _, key) = named.max_by_key(|(place, length, _)| (*place, *length))?;
-            Some((line(key.span().start), Some(key.get_ref().to_string())))
-        };
-        let named = first([set, Some(table)], false).or_else(|| first([own, None], false));
-        let named = named.or_else(|| first([set, Some(table)], true));
-        let of_variant = || Some((line(table.get("name")?.span().start), None));
-        named.or_else(of_variant).unwrap_or((1, None))
     }
 
     /// Validates the text of the experiment file at `path`. Reads no other
@@ -385,6 +301,10 @@ fn read_experiment(
     check::baseline(baseline.as_ref(), &variants, complaints);
     let traffics: Vec<_> = placed.iter().map(|(traffic, _)| traffic.clone()).collect();
     check::resolve_ports(&mut routes, &traffics);
+    // Before its routes, which cannot help.
+    if !is_recorded {
+        dealt::check(&placed, complaints);
+    }
     if complaints.is_empty() {
         let allows_no_route = allow.contains(&Allowance::NoRoute);
         reach::reachable(&placed, &routes, allows_no_route, complaints);
@@ -397,7 +317,7 @@ fn read_experiment(
     sessions::measures(&placed, churn.is_some(), complaints);
     if !is_recorded {
         sessions::as_written(&placed, complaints);
-        dealt::check(&placed, complaints);
+        mesh::check_routes(&placed, &routes.fixed, complaints);
     }
     streams::measures(&placed, churn.is_some(), complaints);
     check::both_ways(&placed, churn.is_some(), complaints);
@@ -411,6 +331,7 @@ fn read_experiment(
             .filter(|_| per_process.as_ref().is_some_and(|found| found.value > 0)),
         churn: churn_key,
         placed: &placed,
+        words: variants.iter().flat_map(|own| own.value.set.keys().map(String::as_str)).collect(),
     };
     able::abilities(named, devices, &wanted, complaints);
     check::distinct_ids(&variants, &traffics, complaints);

@@ -102,6 +102,50 @@ fn a_file_of_routes_is_located_however_short_its_name() {
     }
 }
 
+/// A file of a variant was named without line and key where another text stood before it on its line.
+#[test]
+fn a_file_of_a_variant_is_located_wherever_it_stands_on_its_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.toml");
+    // Longer than any file of rules may be, and empty.
+    fs::File::create(dir.path().join("rules.nft")).unwrap().set_len(1 << 40).unwrap();
+    for (set, line) in [
+        ("set = { \"word\" = \"text\", file = \"rules.nft\" }", 8),
+        ("[variant.set]\nfile = \"rules.nft\"", 9),
+    ] {
+        let text = text("device = \"files\"", &format!("{B}\n{set}"), "");
+        fs::write(&path, text).unwrap();
+        let error = Experiment::read(&path, &[&Files]).unwrap_err().to_string();
+        assert!(error.contains(&format!("x.toml:{line}: file: ")), "{error}");
+    }
+}
+
+/// A device whose variants name files.
+#[derive(Debug)]
+struct Files;
+
+impl Schema for Files {
+    fn name(&self) -> &'static str {
+        "files"
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::ALL
+    }
+
+    fn check_word(&self, _: &str) -> Result<(), Complaint> {
+        Ok(())
+    }
+
+    fn check_value(&self, _: &str, _: &str) -> Result<(), Complaint> {
+        Ok(())
+    }
+
+    fn names_file(&self, word: &str, value: &str) -> Option<std::path::PathBuf> {
+        (word == "file").then(|| value.into())
+    }
+}
+
 /// A device whose ports have their addresses beside the gateways.
 #[derive(Debug)]
 struct Beside;

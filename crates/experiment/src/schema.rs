@@ -44,6 +44,9 @@ pub struct Abilities {
     pub changes_routes: bool,
     /// Sends frames both ways at once.
     pub sends_both_ways: bool,
+    /// Finds the loads of measures with frames of a kind that go one way between two ports alone, and are none of a
+    /// capture.
+    pub overloads_one_way: bool,
     /// The most ports that it can have.
     pub most_ports: u16,
     /// Sends sessions, which begin and end, and says what the device's table of them holds.
@@ -73,6 +76,7 @@ impl Abilities {
         replays_captures: true,
         changes_routes: true,
         sends_both_ways: true,
+        overloads_one_way: false,
         most_ports: MOST_PORTS,
         opens_sessions: true,
         carries_streams: true,
@@ -94,6 +98,7 @@ impl Abilities {
         replays_captures: false,
         changes_routes: false,
         sends_both_ways: false,
+        overloads_one_way: false,
         most_ports: 2,
         opens_sessions: false,
         carries_streams: false,

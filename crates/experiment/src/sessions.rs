@@ -1,7 +1,9 @@
 //! `kind = "sessions"` in `[[traffic]]`: flows that begin, live and end, for devices that track them.
 
+use std::time::Duration;
+
 use fwdlab_results::{Family, Measure};
-use fwdlab_traffic::Order;
+use fwdlab_traffic::{Order, Segments};
 
 use super::fields::{Found, Section, nearest};
 use super::model::{SessionProtocol, SessionsOf, Traffic};
@@ -149,6 +151,33 @@ fn least_alive(traffic: &Traffic) -> Option<u64> {
     (is_too_few && traffic.measure == Measure::Rate).then_some(least)
 }
 
+/// How long a trial of sessions takes at least, of which so long is warm-up and so long is counted: whole rounds, at
+/// least three of which are counted, by the load at which their frames are sent. What is sent as fast as it can is
+/// not known.
+pub(super) fn time_of_rounds(traffic: &Traffic, [warmup, duration]: [Duration; 2]) -> Duration {
+    const FEWEST: f64 = 3.0;
+    let (Some(own), Some(pps)) = (traffic.sessions, traffic.offered_pps()) else {
+        return Duration::ZERO;
+    };
+    let opening = match own.protocol {
+        SessionProtocol::Tcp => Segments::OPENING as u64,
+        SessionProtocol::Udp => traffic.direction.ways(),
+    };
+    let all = u64::from(own.lifetime).max(opening + 1);
+    let sessions = traffic.flows_ahead() as f64;
+    // Of how many frames of each session a round is, and how many of these are counted.
+    let [sent, counted] = match traffic.measure {
+        Measure::Lookup => [all, all - opening],
+        Measure::Rate => [all, all],
+        // How many of them fill a table is not known here.
+        _ => [1, 1],
+    };
+    let seconds = |frames: u64| sessions * frames as f64 / pps;
+    let rounds = (duration.as_secs_f64() / seconds(counted)).ceil().max(FEWEST);
+    let warm = (warmup.as_secs_f64() / seconds(sent)).ceil();
+    Duration::try_from_secs_f64((rounds + warm) * seconds(sent)).unwrap_or(Duration::MAX)
+}
+
 /// Why sessions of this traffic cannot be measured through rules with this word that
 /// translates addresses, and what to do; nothing where they can: by a mark in their frames.
 pub fn untranslatable(word: &str, traffic: &Traffic) -> Option<(&'static str, &'static str)> {
@@ -284,6 +313,26 @@ mod tests {
         let wanted = Some(SessionsOf { protocol, lifetime: 3, concurrent: 20 });
         assert_eq!(some.traffics[0].sessions, wanted);
         assert_eq!(with("", "kind = \"frames\"").unwrap().traffics[0].sessions, None);
+    }
+
+    /// 680 ms were told of minutes.
+    #[test]
+    fn a_trial_of_paced_sessions_takes_its_rounds() {
+        let time = |measure: &str, keys: &str| {
+            let top = format!("measure = {measure:?}\nduration = \"500ms\"\nwarmup = \"100ms\"");
+            let own = with(&top, &format!("kind = \"sessions\"\nlifetime = 10\n{keys}")).unwrap();
+            let more = own.own_time(&own.traffics[0]);
+            (more + own.duration + own.warmup).as_secs_f64()
+        };
+        // 90 sessions, 3 a second: three rounds of 30 s, and one to warm up.
+        assert!((time("insertion", "load = \"3pps\"") - 120.0).abs() < 1e-6);
+        // 90 frames of 900 open them.
+        assert!((time("lookup", "load = \"30pps\"") - 120.0).abs() < 1e-6);
+        assert!((time("rate", "load = \"30pps\"") - 120.0).abs() < 1e-6);
+        // Short rounds are as many as fill the time; without a load nobody knows.
+        let short = time("insertion", "load = \"9kpps\"");
+        assert!((short - 0.6).abs() < 1e-6, "{short}");
+        assert!((time("insertion", "") - 0.6).abs() < 1e-6);
     }
 
     #[test]

@@ -206,6 +206,28 @@ fn a_message_about_a_variant_points_at_its_line() {
     assert!(blame.starts_with("x.toml:7: ") && blame.contains(": x.y: cannot load"), "{blame}");
 }
 
+/// The line of `kernel` in the device's table was told of a module in the list of a variant.
+#[test]
+fn a_message_about_one_of_a_list_points_at_the_list() {
+    let said = |of_device: &str, of_variant: &str, message: &str| {
+        let text = format!(
+            "title = \"t\"\nbaseline = \"a\"\n[anything]\nkernel = \"/k/6.1\"\n{of_device}\n[[variant]]\n\
+             name = \"a\"\n[[variant]]\nname = \"b\"\nkernel = \"/k/6.2\"\n{of_variant}\n"
+        );
+        let tables = "[[traffic]]\nname = \"t\"\nsource = \"198.18.0.1:7\"\ndestination = \"198.19.0.1:7\"\n\
+                      [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n";
+        let read = Experiment::recorded(Path::new("x.toml"), &(text + tables));
+        read.unwrap_or_else(|why| panic!("{why}")).key_of("b", message)
+    };
+    let (list, load) = ("load = [\"other\", \"foo\"]", Some("load".to_owned()));
+    let message = "the kernel has no module foo: /k/6.2 holds none of that name";
+    assert_eq!(said("", list, message), (11, load.clone()));
+    assert_eq!(said(list, "", message), (5, load));
+    // Part of another word is none.
+    let other = "the kernel has no module foo_bar: /k/6.2 holds none of that name";
+    assert_eq!(said("", list, other), (10, Some("kernel".to_owned())));
+}
+
 #[test]
 fn a_title_says_something() {
     let text = "title = \" \"\nbaseline = \"a\"\n[[variant]]\nname = \"a\"\n";

@@ -38,6 +38,18 @@ pub fn legend(claims: &Claims) -> String {
             "pps: frames in 10^9 instructions. instructions/frame: median",
         );
     }
+    let whole = claims.cells.iter().filter_map(|cell| {
+        let rate = units::rate(cell.whole_rate?);
+        Some(format!("{rate} ({}, {})", cell.traffic, cell.variant))
+    });
+    let whole: Vec<String> = whole.collect();
+    if !whole.is_empty() {
+        legend.push_str(&format!(
+            " {BURSTS}: frames were lost in bursts, and the median interval does not tell the rate: all frames of a \
+             trial together came at {}.",
+            whole.join(", ")
+        ));
+    }
     if claims.verdicts.iter().any(|verdict| mark(verdict.metric) == OWN) {
         let cost = "* marks the device cost";
         let own = format!("{cost}, {OWN} the figure of the traffic's measure");
@@ -208,7 +220,7 @@ fn row(cell: &Cell, claims: &Claims, unit: RateUnit, link: Option<f64>) -> Vec<S
     vec![
         cell.variant.clone(),
         n,
-        unit.show(rate.median),
+        unit.show(rate.median) + if cell.whole_rate.is_some() { BURSTS } else { "" },
         interval,
         effect,
         p,
@@ -239,6 +251,8 @@ fn effect_and_p(verdict: &VerdictClaim) -> (String, String) {
 
 /// Marks the change of a figure that the traffic's measure has of its own.
 const OWN: &str = "+";
+/// Behind a rate that is told by the median interval, while frames were lost in bursts.
+const BURSTS: &str = "~";
 
 /// What stands behind a change of another figure than the rate.
 pub fn mark(metric: &str) -> &'static str {

@@ -21,6 +21,9 @@ pub struct Checks {
     /// versions have them among those received, or those lost.
     #[serde(skip_serializing_if = "is_none")]
     pub astray: u64,
+    /// Of those astray, frames that came back on the side of their senders, from which they had left.
+    #[serde(skip_serializing_if = "is_none")]
+    pub returned: u64,
     /// Frames whose TTL or hop limit was not one less than sent.
     pub bad_ttl: u64,
     /// Frames with a wrong checksum.

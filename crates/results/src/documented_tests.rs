@@ -104,7 +104,7 @@ fn every_key_of_what_was_counted() -> Measured {
         device_received: Some(0),
         device_sent: Some(0),
         ledger: Ledger::Unknown,
-        checks: Some(Checks { bad_payload: 1, astray: 1, ..Checks::default() }),
+        checks: Some(Checks { bad_payload: 1, astray: 1, returned: 1, ..Checks::default() }),
         busy,
         joules: Some(0.0),
         idle_share: Some(0.0),

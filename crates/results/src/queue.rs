@@ -37,15 +37,6 @@ impl Queue {
         all.filter(|(port, _)| sides[port % 2]).map(|(_, queue)| queue).collect()
     }
 
-    /// Of frames that went one way and of which so many went astray, those that came back on the side of their senders:
-    /// of more than two ports by the even ones, of two all of them.
-    pub fn returned(by_pair: &[Vec<u64>], astray: u64) -> u64 {
-        match by_pair {
-            [] => astray,
-            rows => rows.iter().flat_map(|row| row.iter().step_by(2)).sum(),
-        }
-    }
-
     /// Frames of each pair of ports between which any went, as what is read back: `0>1 250, 0>3 250`.
     pub fn of_pairs(by_pair: &[Vec<u64>]) -> Option<(String, String)> {
         let rows = by_pair.iter().enumerate();
@@ -129,8 +120,6 @@ mod tests {
     fn a_port_without_a_frame_counts_among_those_of_its_side() {
         let by_pair = [vec![0, 9, 0, 0], vec![0; 4], vec![0, 9, 0, 0], vec![0; 4]];
         assert_eq!(Queue::of_ports(&by_pair).len(), 2);
-        assert_eq!((Queue::returned(&by_pair, 3), Queue::returned(&[], 3)), (0, 3));
-        assert_eq!(Queue::returned(&[vec![2, 5], vec![0, 0]], 3), 2);
         assert!(Queue::warning(&Queue::of_ports(&by_pair)).is_some());
     }
 

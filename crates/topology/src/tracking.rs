@@ -34,6 +34,12 @@ impl Tracked {
     }
 }
 
+/// Whether a sysctl says how many entries there is room for, in either spelling.
+pub fn is_room(sysctl: &str) -> bool {
+    const ROOM: [&str; 2] = ["net.netfilter.nf_conntrack_max", "net.nf_conntrack_max"];
+    ROOM.contains(&sysctl.replace('/', ".").as_str())
+}
+
 /// How many entries there is room for.
 ///
 /// # Errors

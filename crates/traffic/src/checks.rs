@@ -5,8 +5,8 @@
 /// The first 64 bytes of every frame, that is all headers, are compared with what must arrive of
 /// its flow: destination MAC address, TTL or hop limit, IPv4 header checksum, addresses, ports,
 /// lengths and sequence number; all but the source MAC address and the UDP checksum. One frame of [`Checks::WHOLE_EVERY`], at least, and every frame that is not
-/// right or not next in its flow is also read field by field, and its UDP checksum is verified
-/// over the whole payload.
+/// right or not next in its flow is also read field by field, its UDP checksum is verified
+/// over the whole payload, and the payload is compared with what was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Destination MAC address not the tester's.
@@ -22,9 +22,11 @@ pub struct Checks {
     /// Frames of a flow that came by another port than that behind which their destination lies; none of them
     /// counts as received.
     pub misrouted: u64,
+    /// Of those misrouted, frames that came back on the side of their senders.
+    pub returned: u64,
     /// Frames whose whole payload was looked at.
     pub read_whole: u64,
-    /// Frames found with a wrong UDP checksum.
+    /// Frames found with a wrong UDP checksum, or another payload than was sent.
     pub bad_payload: u64,
     /// Frames received again.
     pub duplicated: u64,
@@ -35,7 +37,7 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// At least one frame in this many has its whole payload verified.
+    /// At least one frame in this many has its whole payload verified; all, once one was found wrong.
     pub const WHOLE_EVERY: u64 = 256;
 
     /// The sum of these and others.
@@ -48,6 +50,7 @@ impl Checks {
             wrong_header: self.wrong_header + other.wrong_header,
             unknown_flow: self.unknown_flow + other.unknown_flow,
             misrouted: self.misrouted + other.misrouted,
+            returned: self.returned + other.returned,
             read_whole: self.read_whole + other.read_whole,
             bad_payload: self.bad_payload + other.bad_payload,
             duplicated: self.duplicated + other.duplicated,
@@ -56,10 +59,11 @@ impl Checks {
         }
     }
 
-    /// So many of the unknown flows are of the other way, of which these are: there they are misrouted.
+    /// So many of the unknown flows are of the other way, of which these are: there they are misrouted, and came back.
     pub(crate) fn give(&mut self, turned: u64, other: &mut Self) {
         self.unknown_flow = self.unknown_flow.saturating_sub(turned);
         other.misrouted += turned;
+        other.returned += turned;
     }
 
     /// Whether nothing was wrong. Foreign frames and lost ones are no fault of a received frame.

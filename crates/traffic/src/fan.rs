@@ -62,6 +62,8 @@ pub struct Came {
     pairs: Vec<Vec<AtomicU64>>,
     /// Of frames from behind the ports on the side of the sources, and from behind the others.
     misrouted: [AtomicU64; 2],
+    /// Of these, those that came back on the side from which they had left.
+    returned: [AtomicU64; 2],
 }
 
 impl Came {
@@ -81,7 +83,11 @@ impl Came {
         }
         let is_right = wanted.is_none_or(|wanted| wanted == by);
         if !is_right {
-            add(&self.misrouted[from.unwrap_or(0) % 2]);
+            let side = from.unwrap_or(0) % 2;
+            add(&self.misrouted[side]);
+            if by % 2 == side {
+                add(&self.returned[side]);
+            }
         }
         is_right
     }
@@ -95,7 +101,12 @@ impl Came {
     /// Frames that came by another port than that behind which their destination lies: of those from behind ports on
     /// the side of the sources, and of the others.
     pub fn misrouted(&self) -> [u64; 2] {
-        [0, 1].map(|side: usize| self.misrouted[side].load(Ordering::Relaxed))
+        self.misrouted.each_ref().map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// Of these, frames that came back on the side from which they had left.
+    pub fn returned(&self) -> [u64; 2] {
+        self.returned.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
 }
 

@@ -132,11 +132,15 @@ impl Outcome {
     /// With what came by each of many ports.
     #[must_use]
     pub fn with(mut self, came: &Came) -> Self {
-        let misrouted = came.misrouted();
+        let (misrouted, returned) = (came.misrouted(), came.returned());
         self.by_pair = came.by_pair();
         self.checks.misrouted += misrouted.iter().sum::<u64>();
-        for (way, own) in self.ways.iter_mut().zip(misrouted) {
-            way.checks.misrouted += own;
+        self.checks.returned += returned.iter().sum::<u64>();
+        for (way, (misrouted, returned)) in
+            self.ways.iter_mut().zip(misrouted.into_iter().zip(returned))
+        {
+            way.checks.misrouted += misrouted;
+            way.checks.returned += returned;
         }
         self
     }

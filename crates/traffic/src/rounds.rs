@@ -98,12 +98,7 @@ impl Round {
             Taken::Later => {
                 (last, vec![part(false, each(0..opening)), part(true, each(opening..last))])
             }
-            Taken::Beyond => {
-                let least = least_to_fill(room);
-                let fits = u32::try_from(room).ok().filter(|_| u64::from(all) >= least);
-                let room = fits.ok_or(least)?;
-                (1, vec![part(false, vec![of(0, room)]), part(true, vec![of(0, all - room)])])
-            }
+            Taken::Beyond => return Self::beyond(order, (opening, is_tcp), ways, room),
             Taken::All => return Ok(Self::passing(own, order, ways)),
         };
         // Datagrams of a session are alike; each segment is another.
@@ -113,6 +108,30 @@ impl Round {
             own.flat_map(|number| order.iter().map(move |&flow| FrameOf { flow, number })).collect()
         };
         Ok(Self { turns: (0..ways).map(turn).collect(), parts })
+    }
+
+    /// Sessions that fill a table, each opened, and the first frames of those for which it has no room.
+    fn beyond(
+        order: &[u32],
+        (opening, is_tcp): (usize, bool),
+        ways: usize,
+        room: u64,
+    ) -> Result<Self, u64> {
+        let least = least_to_fill(room);
+        let is_enough = room > 0 && order.len() as u64 >= least;
+        let fits = usize::try_from(room).ok().filter(|_| is_enough);
+        let (inside, beyond) = order.split_at(fits.ok_or(least)?);
+        let mut turns: Vec<Vec<FrameOf>> = vec![Vec::new(); ways];
+        let mut send = |number: usize, flows: &[u32]| {
+            // Datagrams of a way are alike.
+            let own = if is_tcp { number } else { number % ways };
+            turns[number % ways].extend(flows.iter().map(|&flow| FrameOf { flow, number: own }));
+            Run { way: number % ways, frames: flows.len() as u32 }
+        };
+        let opened = (0..opening).map(|number| send(number, inside)).collect();
+        let counted = vec![send(0, beyond)];
+        let part = |is_counted, runs| Part { is_counted, runs };
+        Ok(Self { turns, parts: vec![part(false, opened), part(true, counted)] })
     }
 
     /// Sessions that come and go. In each tick one begins, and `concurrent` ticks later it ends; its
@@ -212,6 +231,14 @@ mod tests {
             sent(&Round::new(udp(Taken::Beyond), &order, 1, 20).expect("a round"));
         assert_eq!((before.len(), counted.len()), (20, 3));
         assert!(counted.iter().all(|frame| !before.contains(frame)));
+        // Both ways each that fills it is answered; those beyond are new.
+        let round = Round::new(udp(Taken::Beyond), &order, 2, 20).expect("a round");
+        let [before, counted] = sent(&round);
+        assert_eq!((before.len(), counted.len()), (40, 3));
+        assert!(
+            (0..20).all(|session| before.contains(&(0, session)) && before.contains(&(1, session)))
+        );
+        assert_eq!(counted, [20, 21, 22].map(|session| (0, session)));
         assert_eq!(Round::new(udp(Taken::Beyond), &order, 1, 21), Err(24));
         assert!(Round::new(udp(Taken::Beyond), &order, 1, 1 << 40).is_err());
     }
@@ -271,6 +298,13 @@ mod tests {
                 assert!(own.iter().all(|sent| sent.1 % 2 == sent.2));
             }
         }
+        let round = Round::new(tcp(Taken::Beyond), &order, 2, 200).expect("a round");
+        let numbers = |session: u32| {
+            let own = segments(&round).into_iter().filter(move |sent| sent.0 == session);
+            own.map(|(_, number, way)| (number, way)).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(order[199]), [(0, 0), (1, 1), (2, 0)]);
+        assert_eq!(numbers(order[200]), [(0, 0)]);
         let round = Round::new(tcp(Taken::Later), &order, 2, 9).expect("a round");
         assert_eq!(sent(&round).map(|part| part.len()), [900, 1_200], "opened by three segments");
     }

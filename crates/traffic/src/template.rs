@@ -267,6 +267,19 @@ impl Template {
         if sum >= 0xffff { (sum - 0xffff) as u16 } else { sum as u16 }
     }
 
+    /// Whether the payload behind number and time stamp is as the tester wrote it. A checksum says less: what changes a
+    /// payload may make it right again.
+    #[cold]
+    pub(crate) fn has_pattern(&self, frame: &Frame, family: Family) -> bool {
+        let behind_number = match family {
+            Family::Inet => INET_STAMP,
+            Family::Inet6 => INET6_STAMP,
+        };
+        let from = behind_number + if self.has_stamp { STAMP_LEN } else { 0 };
+        let payload = frame.get(from..).unwrap_or_default();
+        (from..).zip(payload).all(|(at, byte)| *byte == pattern(at))
+    }
+
     /// Makes `frame` the frame of this line with this sequence number.
     #[inline(always)]
     pub(crate) fn write(&self, frame: &mut Frame, family: Family, line: &Line, sequence: u32) {

@@ -23,6 +23,7 @@ pub fn checks(outcome: &Outcome) -> Checks {
         reordered: checks.reordered,
         misrouted: checks.misrouted + checks.unknown_flow,
         astray: checks.misrouted,
+        returned: checks.returned,
         bad_ttl: checks.wrong_ttl,
         bad_checksum: checks.bad_checksum + checks.wrong_header,
         bad_mac: checks.wrong_mac,

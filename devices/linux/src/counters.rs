@@ -239,7 +239,7 @@ fn paired(text: &str, protocol: &str, name: &str) -> Option<u64> {
 }
 
 /// The second hexadecimal number of each processor's line in /proc/net/softnet_stat.
-fn backlog_drops(text: &str) -> u64 {
+pub(super) fn backlog_drops(text: &str) -> u64 {
     let second = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
     text.lines().filter_map(second).sum()
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
-use fwdlab_experiment::fields::{Section, integer_of};
+use fwdlab_experiment::fields::{Section, Value, integer_of};
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{
     Abilities, DeviceTables, Experiment, MOST_PORTS, Schema, Traffic, network_length,
@@ -61,6 +61,7 @@ impl Schema for OnVeth {
         Abilities {
             replays_captures: true,
             sends_both_ways: !self.is_embedded,
+            overloads_one_way: true,
             most_ports: if self.is_embedded { 2 } else { MOST_PORTS },
             searches_rates: !self.is_embedded,
             measures_latency: !self.is_embedded,
@@ -92,82 +93,89 @@ impl Schema for OnVeth {
     /// The router's words act on nothing where the kernel forwards; frames of a capture are sent
     /// by sockets only.
     fn check(&self, file: &mut DeviceTables<'_, '_>, complaints: &mut Complaints<'_>) {
-        if file.traffics.iter().any(|(traffic, _)| traffic.capture.is_some()) {
-            for variant in &mut file.variants {
+        let traffics: Vec<Traffic> = file.traffics.iter().map(|(own, _)| own.clone()).collect();
+        let any = |is_it: fn(&Traffic) -> bool| traffics.iter().any(is_it);
+        let has_captures = any(|own| own.capture.is_some());
+        let has_sessions = any(|own| own.sessions.is_some());
+        let has_streams = any(|own| own.streams.is_some());
+        let is_both = any(|own| own.ports > 2 || own.direction.is_both() && own.sessions.is_none());
+        for variant in &mut file.variants {
+            if has_captures {
                 captures_need_sockets(variant, complaints);
             }
-        }
-        let are_sessions = |traffic: &Traffic| traffic.sessions.is_some();
-        if file.traffics.iter().any(|(traffic, _)| are_sessions(traffic)) {
-            let traffics: Vec<Traffic> = file.traffics.iter().map(|(own, _)| own.clone()).collect();
-            for variant in &mut file.variants {
+            if has_sessions {
                 sessions_go_into_the_stack(variant, &traffics, complaints);
             }
-        }
-        let has_streams = file.traffics.iter().any(|(own, _)| own.streams.is_some());
-        for variant in &mut file.variants {
             streams_go_through_the_stack(variant, has_streams, complaints);
-        }
-        if file.traffics.iter().any(|(own, _)| own.measure == Measure::Convergence) {
-            for variant in &mut file.variants {
+            if any(|own| own.measure == Measure::Convergence) {
                 routes_are_the_kernels(variant, complaints);
             }
-        }
-        overloads_are_live_frames(file, complaints);
-        let is_both = |traffic: &Traffic| {
-            traffic.ports > 2 || traffic.direction.is_both() && !are_sessions(traffic)
-        };
-        if file.traffics.iter().any(|(own, _)| own.ports > 2) {
-            for variant in &mut file.variants {
+            if any(needs_overload) {
+                overloads_are_live_frames(variant, complaints);
+            }
+            if any(|own| own.ports > 2) {
                 many_ports_are_alike(variant, complaints);
             }
-        }
-        if file.traffics.iter().any(|(traffic, _)| is_both(traffic)) {
-            for variant in &mut file.variants {
+            if is_both {
                 both_ways_need_both_ports(variant, complaints);
             }
+            if !self.is_embedded {
+                router_words_need_the_router(variant, complaints);
+            }
         }
-        for variant in file.variants.iter_mut().filter(|_| !self.is_embedded) {
-            router_words_need_the_router(variant, complaints);
-        }
+    }
+}
+
+/// Says of each word of a variant what is wrong with it, if anything is.
+fn refuse(
+    variant: &mut Section<'_>,
+    complaints: &mut Complaints<'_>,
+    wrong: impl Fn(&str, &Value<'_>) -> Option<Complaint>,
+) {
+    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
+    for (word, _, found) in set.entries() {
+        let complaint = wrong(word, found.value);
+        complaint.into_iter().for_each(|own| complaints.add(&found.at, &found.field, own));
+    }
+}
+
+/// Whether a word has one of these values; of masks of processors 0 is also a number.
+fn is_one_of(usual: &[&str], value: &Value<'_>) -> bool {
+    match value.as_str() {
+        Some(text) => usual.contains(&text),
+        None => usual.contains(&"0") && integer_of(value) == Some(0),
     }
 }
 
 fn captures_need_sockets(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
-    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
-    for (word, _, found) in set.entries() {
-        let value: &fwdlab_experiment::fields::Value<'_> = found.value;
-        let is_program = matches!(value.as_str(), Some("inject" | "live"));
-        if word == TESTER && is_program {
-            let complaint = Complaint::new(
+    refuse(variant, complaints, |word, value| {
+        let is_program = word == TESTER && is_one_of(&["inject", "live"], value);
+        is_program.then(|| {
+            Complaint::new(
                 "a tester that is a program in the kernel has no room for the frames of a capture",
                 "tester = \"af_xdp\" or \"af_packet\" beside a capture",
                 "remove the word: the fastest of them is taken",
-            );
-            complaints.add(&found.at, &found.field, complaint);
-        }
-    }
+            )
+        })
+    });
 }
 
 /// What converges are the kernel's routes, for frames that come through its stack.
 fn routes_are_the_kernels(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
-    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
-    for (word, _, found) in set.entries() {
-        let value: &fwdlab_experiment::fields::Value<'_> = found.value;
+    refuse(variant, complaints, |word, value| {
         let usual = match word {
             XDP => "none",
             ROUTER => "kernel",
-            _ => continue,
+            _ => return None,
         };
-        if value.as_str() != Some(usual) {
-            let complaint = Complaint::new(
+        (!is_one_of(&[usual], value)).then(|| {
+            Complaint::new(
                 "the kernel's routes change, and this forwards past them or without the stack",
                 format!("{word} = {usual:?} beside measure = \"convergence\""),
                 "remove the word, or the measure",
-            );
-            complaints.add(&found.at, &found.field, complaint);
-        }
-    }
+            )
+        })
+    });
 }
 
 /// Frames of sessions are put into the device's stack, behind all that a variant could change before.
@@ -176,53 +184,38 @@ fn sessions_go_into_the_stack(
     traffics: &[Traffic],
     complaints: &mut Complaints<'_>,
 ) {
-    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
-    for (word, _, found) in set.entries() {
-        let value: &fwdlab_experiment::fields::Value<'_> = found.value;
-        if let (NFTABLES, Some(RuleSet::Inline(rules))) = (word, value.as_str().map(RuleSet::named))
-        {
-            translated_sessions_are_known(&rules, traffics, &found, complaints);
-        }
-        let usual: &[&str] = match word {
-            TESTER => &["auto", "inject"],
-            XDP => &["none"],
-            ROUTER => &["kernel"],
-            THREADED | GRO => &["off"],
-            RPS => &["0"],
-            _ => continue,
+    refuse(variant, complaints, |word, value| {
+        let usual: &[&str] = match (word, value.as_str().map(RuleSet::named)) {
+            (NFTABLES, Some(RuleSet::Inline(rules))) => {
+                return translated_sessions_are_known(&rules, traffics);
+            }
+            (TESTER, _) => &["auto", "inject"],
+            (XDP, _) => &["none"],
+            (ROUTER, _) => &["kernel"],
+            (THREADED | GRO, _) => &["off"],
+            (RPS, _) => &["0"],
+            _ => return None,
         };
-        let is_usual = match value.as_str() {
-            Some(text) => usual.contains(&text),
-            None => word == RPS && integer_of(value) == Some(0),
-        };
-        if !is_usual {
-            let complaint = Complaint::new(
+        (!is_one_of(usual, value)).then(|| {
+            Complaint::new(
                 "sessions are put into the device's stack, and this changes how frames come there",
                 format!("{word} = {:?} beside kind = \"sessions\"", usual[0]),
                 "remove the word, or kind = \"sessions\"",
-            );
-            complaints.add(&found.at, &found.field, complaint);
-        }
-    }
+            )
+        })
+    });
 }
 
 /// Behind rules that translate, the tester knows a session by its mark.
-fn translated_sessions_are_known(
-    rules: &str,
-    traffics: &[Traffic],
-    found: &fwdlab_experiment::fields::Found<&fwdlab_experiment::fields::Value<'_>>,
-    complaints: &mut Complaints<'_>,
-) {
-    let Some(word) = translation(rules) else { return };
-    let trouble = traffics.iter().filter(|traffic| traffic.sessions.is_some());
-    let mut trouble = trouble.filter_map(|traffic| untranslatable(word, traffic));
-    let Some((why, remedy)) = trouble.next() else { return };
-    let complaint = Complaint::new(
+fn translated_sessions_are_known(rules: &str, traffics: &[Traffic]) -> Option<Complaint> {
+    let word = translation(rules)?;
+    let mut of_sessions = traffics.iter().filter(|traffic| traffic.sessions.is_some());
+    let (why, remedy) = of_sessions.find_map(|traffic| untranslatable(word, traffic))?;
+    Some(Complaint::new(
         format!("its rules translate addresses ({word}) beside kind = \"sessions\": {why}"),
         "masquerade, snat or dnat, one way, of frames with room for a mark",
         remedy,
-    );
-    complaints.add(&found.at, &found.field, complaint);
+    ))
 }
 
 /// Streams are the kernel's own, on one processor; what is set at their ends means nothing without them.
@@ -231,9 +224,7 @@ fn streams_go_through_the_stack(
     has_streams: bool,
     complaints: &mut Complaints<'_>,
 ) {
-    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
-    for (word, _, found) in set.entries() {
-        let value: &fwdlab_experiment::fields::Value<'_> = found.value;
+    refuse(variant, complaints, |word, value| {
         let usual = match word {
             TESTER => "auto",
             XDP => "none",
@@ -241,98 +232,61 @@ fn streams_go_through_the_stack(
             THREADED => "off",
             RPS => "0",
             _ if ENDS.contains(&word) && !has_streams => {
-                let complaint = Complaint::new(
+                return Some(Complaint::new(
                     "no traffic of this experiment has streams, whose ends it would set",
                     "it beside kind = \"tcp\"",
                     "remove the word, or add kind = \"tcp\" to a traffic",
-                );
-                complaints.add(&found.at, &found.field, complaint);
-                continue;
+                ));
             }
-            _ => continue,
+            _ => return None,
         };
-        let is_usual = match value.as_str() {
-            Some(text) => text == usual,
-            None => word == RPS && integer_of(value) == Some(0),
-        };
-        if has_streams && !is_usual {
-            let complaint = Complaint::new(
+        (has_streams && !is_one_of(&[usual], value)).then(|| {
+            Complaint::new(
                 "streams are carried by the kernel's own stack, ends and device on one processor, and \
                  this goes past it or to another one",
                 format!("{word} = {usual:?} beside kind = \"tcp\""),
                 "remove the word, or kind = \"tcp\"",
-            );
-            complaints.add(&found.at, &found.field, complaint);
-        }
-    }
+            )
+        })
+    });
 }
 
-/// What overloads the device are live frames over the veth pair, one way, into the kernel's stack.
-fn overloads_are_live_frames(file: &mut DeviceTables<'_, '_>, complaints: &mut Complaints<'_>) {
-    let mut is_any = false;
-    for (traffic, place) in file.traffics.iter().filter(|(own, _)| needs_overload(own)) {
-        is_any = true;
-        let key = match (traffic.capture.is_some(), traffic.direction.is_both()) {
-            (true, _) => "capture",
-            (_, true) => "direction",
-            _ if traffic.ports > 2 => "ports",
-            _ => continue,
+/// What overloads the device are live frames over the veth pair into the kernel's stack.
+fn overloads_are_live_frames(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
+    refuse(variant, complaints, |word, value| {
+        let usual: &[&str] = match word {
+            TESTER => &["auto", "live"],
+            ROUTER => &["kernel"],
+            THREADED => &["off"],
+            _ => return None,
         };
-        let (at, field) = place.key_or_ends(key);
-        let complaint = Complaint::new(
-            format!(
-                "measure = \"{}\" is taken with frames that a program in the kernel makes, one way",
-                traffic.measure
-            ),
-            "device = \"builtin\" for it",
-            format!("change the device, or remove {key}"),
-        );
-        complaints.add(at, field, complaint);
-    }
-    if !is_any {
-        return;
-    }
-    for variant in &mut file.variants {
-        let Some(set) = variant.table("set", &mut Complaints::new("")) else { continue };
-        for (word, _, found) in set.entries() {
-            let value: &fwdlab_experiment::fields::Value<'_> = found.value;
-            let usual: &[&str] = match word {
-                TESTER => &["auto", "live"],
-                ROUTER => &["kernel"],
-                THREADED => &["off"],
-                _ => continue,
-            };
-            if value.as_str().is_some_and(|text| !usual.contains(&text)) {
-                let complaint = Complaint::new(
-                    "a measure that overloads the device sends live frames to the kernel on a processor of \
-                     its own, and this changes that",
-                    format!("{word} = {:?} beside such a measure", usual[0]),
-                    "remove the word, or the measure",
-                );
-                complaints.add(&found.at, &found.field, complaint);
-            }
-        }
-    }
+        (value.is_str() && !is_one_of(usual, value)).then(|| {
+            Complaint::new(
+                "a measure that overloads the device sends live frames to the kernel on a processor of \
+                 its own, and this changes that",
+                format!("{word} = {:?} beside such a measure", usual[0]),
+                "remove the word, or the measure",
+            )
+        })
+    });
 }
 
 /// What is set on the first two ports only would make the others something else.
 fn many_ports_are_alike(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
-    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
-    for (_, _, found) in set.entries().filter(|(word, ..)| OF_PORTS.contains(word)) {
-        let complaint = Complaint::new(
-            "this is set on two ports of the device, and it has more here",
-            "two ports beside it",
-            "remove the word, or ports and direction = \"mesh\"",
-        );
-        complaints.add(&found.at, &found.field, complaint);
-    }
+    refuse(variant, complaints, |word, _| {
+        OF_PORTS.contains(&word).then(|| {
+            Complaint::new(
+                "this is set on two ports of the device, and it has more here",
+                "two ports beside it",
+                "remove the word, or ports and direction = \"mesh\"",
+            )
+        })
+    });
 }
 
 /// Frames go both ways by sockets, and by what does the same on both ports of the device.
 fn both_ways_need_both_ports(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
-    let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
-    for (word, _, found) in set.entries() {
-        let value: &fwdlab_experiment::fields::Value<'_> = found.value;
+    refuse(variant, complaints, |word, value| {
         let (what, wanted) = match (word, value.as_str()) {
             (TESTER, Some("inject" | "live")) => (
                 "a tester that is a program in the kernel sends one way only",
@@ -350,20 +304,16 @@ fn both_ways_need_both_ports(variant: &mut Section<'_>, complaints: &mut Complai
                 "fwdlab's own router counts one way only on veth pairs",
                 "device = \"builtin\" for its frames both ways",
             ),
-            _ => continue,
+            _ => return None,
         };
-        let complaint = Complaint::new(what, wanted, "remove the word, or the direction");
-        complaints.add(&found.at, &found.field, complaint);
-    }
+        Some(Complaint::new(what, wanted, "remove the word, or the direction"))
+    });
 }
 
 fn router_words_need_the_router(variant: &mut Section<'_>, complaints: &mut Complaints<'_>) {
     let Some(set) = variant.table("set", &mut Complaints::new("")) else { return };
-    let is_router = |(word, _, found): &(&str, _, fwdlab_experiment::fields::Found<_>)| {
-        let value: &fwdlab_experiment::fields::Value<'_> = found.value;
-        *word == ROUTER && value.as_str() == Some("fwdlab")
-    };
-    if set.entries().any(|entry| is_router(&entry)) {
+    let is_router = |word: &str, value: &Value<'_>| word == ROUTER && is_one_of(&["fwdlab"], value);
+    if set.entries().any(|(word, _, found)| is_router(word, found.value)) {
         return;
     }
     for (word, at, found) in set.entries() {

@@ -15,12 +15,12 @@ pub enum State {
 }
 
 impl State {
-    /// A word for plain text: `ok`, `warning`, `FAILED`.
+    /// A word for plain text: `ok`, `warning`, `not met`. FAILED is what trials are.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Good => "ok",
             Self::Warn => "warning",
-            Self::Bad => "FAILED",
+            Self::Bad => "not met",
         }
     }
 }

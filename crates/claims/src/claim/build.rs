@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::{Cell, Claims, Failure, Progress, SCHEMA, Spread, VerdictClaim, Warning, badges};
-use crate::judge::{Judgement, by_weight, judge};
+use crate::judge::{Judgement, by_weight, judge, lost_shares};
 use crate::known::Proven;
 use crate::setting::Setting;
 use crate::words::family;
 use fwdlab_results::units;
 use fwdlab_results::{Blame, FailureKind, LimitedBy, Metric, Results, Trial};
+use fwdlab_stats::median;
+use fwdlab_stats::validity::loss_in_bursts;
 
 /// States what the results say.
 pub fn build(results: &Results, setting: Setting) -> Claims {
@@ -86,6 +88,7 @@ fn cell(results: &Results, traffic: &str, variant: &str) -> Cell {
         kept: kept.iter().map(|t| t.id.clone()).collect(),
         failed: failed.iter().map(|t| failure(t)).collect(),
         rate: Spread::of(&figures(Metric::Rate)),
+        whole_rate: whole_rate(&kept),
         cost: Spread::of(&figures(Metric::Cost)),
         own: Metric::own(kept.iter().copied()).and_then(|own| Spread::of(&figures(own))),
         limited_by,
@@ -95,6 +98,20 @@ fn cell(results: &Results, traffic: &str, variant: &str) -> Cell {
         proof: common_proof(&answering),
         idle_share: kept.iter().filter_map(|t| t.measured.idle_share).reduce(f64::max),
     }
+}
+
+/// The median over some trials of all that came in their steady windows, in frames/s, where frames were lost in bursts.
+fn whole_rate(kept: &[&Trial]) -> Option<f64> {
+    let shares: Vec<_> = kept.iter().map(|trial| lost_shares(trial)).collect();
+    loss_in_bursts(&shares)?;
+    let of = |trial: &&Trial| {
+        let steady = trial.steady_intervals();
+        let seconds = steady.iter().map(|own| own.ms).sum::<f64>() / 1e3;
+        let came = steady.iter().map(|own| own.rx).fold(0, u64::saturating_add);
+        (seconds > 0.0).then(|| came as f64 / seconds)
+    };
+    let rates: Vec<f64> = kept.iter().filter_map(of).collect();
+    (!rates.is_empty()).then(|| median(&rates))
 }
 
 /// What the device dropped in all trials together; nothing when one did not count it.

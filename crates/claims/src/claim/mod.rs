@@ -233,6 +233,10 @@ pub struct Cell {
     pub failed: Vec<Failure>,
     /// Forwarding rate in frames/s over the kept trials.
     pub rate: Option<Spread>,
+    /// The rate of all frames of a trial's steady window together, in frames/s, median over the kept trials: where
+    /// losses come in bursts, and the median interval, by which `rate` is told, lost another share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole_rate: Option<f64>,
     /// Device cost in ns/frame over the kept trials.
     pub cost: Option<Spread>,
     /// The figure that the measure has of its own, in its unit, over the kept trials.

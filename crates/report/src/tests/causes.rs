@@ -114,9 +114,17 @@ fn a_verdict_by_the_median_of_intervals_is_withheld_where_losses_come_in_bursts(
         let (_dir, results) = directory(results);
         let found = claims(&results).unwrap();
         let said = found.verdicts.iter().map(|own| format!("{:?} {:?}", own.verdict, own.findings));
-        said.collect::<Vec<_>>().join("\n")
+        let said = said.collect::<Vec<_>>().join("\n");
+        let own: Vec<_> = found.cells.iter().filter(|cell| cell.traffic == "inet").collect();
+        let table = crate::table::cells(&own, &found).plain() + &crate::table::legend(&found);
+        (said, table)
     };
-    let said = of(true);
+    let ((said, table), (steady, whole)) = (of(true), of(false));
     assert!(said.contains("LossInBursts { trials: 8, of: 16"), "{said}");
-    assert!(!of(false).contains("LossInBursts"), "{}", of(false));
+    assert!(!steady.contains("LossInBursts"), "{steady}");
+    // The figure of the median interval is marked, and what came of all frames stands beside it.
+    assert_eq!(table.matches('~').count(), 2, "{table}");
+    assert!(table.contains("0.900~"), "{table}");
+    assert!(table.contains("all frames of a trial together came at "), "{table}");
+    assert!(!whole.contains('~'), "{whole}");
 }

@@ -217,7 +217,10 @@ impl RecordedReceiver {
     #[cold]
     pub(crate) fn check_returned(&mut self, frame: &[u8]) {
         match self.find(frame) {
-            Some(_) => self.checks.misrouted += 1,
+            Some(_) => {
+                self.checks.misrouted += 1;
+                self.checks.returned += 1;
+            }
             None => self.checks.foreign += 1,
         }
     }

@@ -20,6 +20,10 @@ pub enum Fault {
     WrongChecksum,
     WrongLength,
     DamagePayload,
+    /// The checksum stays right.
+    ChangePayloadEvery(u64),
+    /// Behind the first 64 bytes.
+    ChangePayloadBehindEvery(u64),
     SendBackEvery(u64),
     ChangeDestinationEvery(u64),
     ArpEvery(u64),
@@ -135,6 +139,11 @@ impl StepDevice {
                 let last = frame.len() - 1;
                 frame[last] = !(last as u8);
             }
+            Fault::ChangePayloadEvery(every) if hit(every) => {
+                frame[47] += 1;
+                frame[49] -= 1;
+            }
+            Fault::ChangePayloadBehindEvery(every) if hit(every) => frame[100] ^= 0xff,
             Fault::SendBackEvery(every) if hit(every) => {
                 self.dropped += 1;
                 self.back.push(frame).unwrap();

@@ -144,7 +144,12 @@ fn what_a_mesh_cannot_have_is_refused_where_it_stands() {
         ("", "ports = 6\ndirection = \"mesh\"", "a full mesh of 6 ports"),
         ("measure = \"reset\"", "ports = 4", "taken between two ports"),
         // There is no key ports that could be removed.
-        ("measure = \"reset\"", "direction = \"mesh\"", "write another direction, or remove"),
+        ("measure = \"reset\"", "direction = \"mesh\"", "remove direction, or what stands"),
+        (
+            "measure = \"reset\"",
+            "direction = \"mesh\"\nports = 4",
+            "remove direction and ports, or what stands",
+        ),
         ("measure = \"back-to-back\"", "direction = \"mesh\"", "go both ways beside measure"),
     ] {
         let problems = refused(keys, traffic);

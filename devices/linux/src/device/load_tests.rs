@@ -317,8 +317,8 @@ fn refused(top: &str, set: &str, traffic: &str) -> String {
 #[test]
 fn what_changes_how_an_overload_comes_is_refused_at_its_line() {
     for (measure, set, traffic, line, said) in [
-        ("ndr", "", "direction = \"both\"", 14, "one way; wanted device = \"builtin\""),
-        ("loss-curve", "", "ports = 4", 14, "one way; wanted device = \"builtin\""),
+        ("ndr", "", "direction = \"both\"", 14, "that go one way between two ports"),
+        ("loss-curve", "", "ports = 4", 14, "that go one way between two ports"),
         (
             "recovery",
             "tester = \"af_xdp\"",

@@ -90,6 +90,8 @@ fn frames_that_come_back_to_their_senders_are_counted_once_each() {
     let test = "frames_that_come_back_to_their_senders";
     let [packets, xdp] = ["tester = \"af_packet\", ", ""];
     for (traffic, tester) in [
+        // By XDP live frames: "rules or program" was said of them.
+        ("ports = 2", xdp),
         ("ports = 2", packets),
         ("ports = 4", packets),
         ("ports = 4", xdp),
@@ -114,5 +116,36 @@ fn frames_that_come_back_to_their_senders_are_counted_once_each() {
         }
         let of_ways: u64 = measured.ways.iter().map(|way| way.checks.misrouted).sum();
         assert!(measured.ways.is_empty() || of_ways == checks.misrouted, "{traffic}: {of_ways}");
+    }
+}
+
+/// Leads frames to some of either side's addresses back to it: of the sources an eighth, of the destinations more.
+const BOTH_TURNS: &str = "table ip u { \
+    chain pre { type filter hook prerouting priority -150; \
+    ip daddr 198.19.10.2-198.19.10.3 meta mark set 1 ip daddr set 198.18.10.1; \
+    ip daddr 198.18.10.6 meta mark set 2 ip daddr set 198.19.10.1; }; \
+    chain post { type filter hook postrouting priority 150; \
+    meta mark 1 ip daddr set 198.19.10.2; meta mark 2 ip daddr set 198.18.10.6; }; }";
+
+/// The ports of the device tell by how many more one way has, and of as many both ways nothing.
+#[test]
+fn frames_that_come_back_both_ways_are_counted_of_each() {
+    let test = "frames_that_come_back_both_ways";
+    let alike = BOTH_TURNS.replace("198.19.10.2-198.19.10.3", "198.19.10.2");
+    for (rules, is_alike) in [(BOTH_TURNS, false), (&*alike, true)] {
+        let text = text("direction = \"both\"", "")
+            .replace("tester = \"af_packet\"", &format!("nftables = '{rules}'"));
+        let Some(list) = trials_of("linux", &text, Path::new("t.toml"), test) else { return };
+        let (_, measured) = &list[1];
+        let [ahead, back] = &measured.ways[..] else { panic!("two ways") };
+        let returned = [ahead, back].map(|way| way.checks.returned);
+        assert!(returned.iter().all(|count| *count > 50), "{returned:?}");
+        for way in [ahead, back] {
+            assert_eq!(way.checks.returned, way.checks.astray, "{way:?}");
+            assert_eq!(way.sent, way.received + way.checks.returned + way.checks.lost, "{way:?}");
+        }
+        let share = returned[0] as f64 / returned[1] as f64;
+        let wanted = if is_alike { 0.8..1.25 } else { 1.6..2.5 };
+        assert!(wanted.contains(&share), "{returned:?}");
     }
 }

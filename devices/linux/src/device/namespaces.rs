@@ -7,7 +7,7 @@ use fwdlab_device::pulse::Pulse;
 use fwdlab_device::quietest;
 use fwdlab_device::turns::{names_absent, possible_cores};
 use fwdlab_experiment::{Experiment, Traffic, Variant};
-use fwdlab_topology::{Testbed, Topology};
+use fwdlab_topology::{Testbed, Topology, tracking};
 
 use crate::LinuxError;
 use crate::loads;
@@ -44,10 +44,11 @@ impl Namespaces {
     /// Without the privileges; the message names `fwdlab doctor`.
     pub(crate) fn new(experiment: Arc<Experiment>, is_veth: bool) -> Result<Self, LinuxError> {
         let concerns_input = is_input_measured(&experiment, is_veth)?;
-        tester::check_sessions(&experiment)?;
         streams::check(&experiment)?;
         tester::check_latency(&experiment)?;
         let mut testbed = Testbed::new()?;
+        check_rooms(&experiment, &mut testbed)?;
+        tester::check_sessions(&experiment)?;
         let mut probe = Topology::default();
         probe.namespace(DEVICE);
         testbed.change_to(&probe)?;
@@ -107,6 +108,28 @@ impl Namespaces {
     }
 }
 
+/// Sets the room for sessions of each variant that has one. Where a namespace cannot, that is why the sessions do not
+/// fill its table, and it is said before.
+fn check_rooms(experiment: &Experiment, testbed: &mut Testbed) -> Result<(), LinuxError> {
+    // A kernel without a table yet has no such words.
+    if tracking::room().is_err() {
+        return Ok(());
+    }
+    for variant in &experiment.variants {
+        let mut sysctls = LinuxSettings::of(variant).sysctls;
+        sysctls.retain(|word, _| tracking::is_room(word));
+        if sysctls.is_empty() {
+            continue;
+        }
+        let mut probe = Topology::default();
+        probe.namespace(DEVICE).sysctls = sysctls;
+        testbed.change_to(&probe).map_err(|error| LinuxError::Setup {
+            what: experiment.blame(&variant.name, &error.to_string()),
+        })?;
+    }
+    Ok(())
+}
+
 /// Whether a variant changes how frames come in by the device's port.
 fn is_input_measured(experiment: &Experiment, is_veth: bool) -> Result<bool, LinuxError> {
     let mut is_measured = is_veth;
@@ -114,13 +137,9 @@ fn is_input_measured(experiment: &Experiment, is_veth: bool) -> Result<bool, Lin
         let settings = LinuxSettings::of(variant);
         let concerns_input = is_veth || settings.concerns_input();
         if concerns_input && settings.tester == Some(TesterKind::Inject) {
-            let what = format!(
-                "{}: variant {}: tester = \"inject\" puts frames past the device's port, whose input \
-                 this variant changes; write tester = \"live\"",
-                experiment.path.display(),
-                variant.name
-            );
-            return Err(LinuxError::Setup { what });
+            let why = "tester = \"inject\" puts frames past the device's port, whose input this variant changes; write \
+                       tester = \"live\"";
+            return Err(LinuxError::Setup { what: experiment.blame(&variant.name, why) });
         }
         if let Some(text) = variant.set.get(RPS)
             && names_absent(settings.rps, &possible_cores())

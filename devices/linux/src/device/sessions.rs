@@ -251,23 +251,29 @@ fn what_a_full_table_does_with_more_sessions_is_counted() {
         return;
     }
     let wide = TRAFFIC.replace(".100:2000", &format!(".100:2000-{}", 1999 + ports));
-    let text =
-        experiment("\"full-table\"", &variants, &wide.replace("lifetime = 6", "lifetime = 2"));
-    // Each takes seconds: the first variant says it all.
-    let Some((_, full)) = first_trials_of("linux", &text, Path::new("t.toml"), test, 1)
-        .and_then(|list| list.into_iter().next())
-    else {
-        return;
-    };
     let said = said.expect("2000 sessions fill no table");
     assert!(said.contains("t.toml") && said.contains("do not fill a table"), "{said}");
     let more = 2000 * ports - room;
-    for round in &sessions(&full).rounds {
-        assert_eq!((round.emptied, round.before, round.sent), (0, room, more));
-        // What came is in the table, was refused, or made room for others.
-        assert_eq!(round.after + round.refused + round.evicted, room + more, "{round:?}");
-        assert!(round.after <= room && round.refused + round.evicted >= more, "{round:?}");
-        assert_eq!(round.received, more - round.refused, "{round:?}");
+    // Both ways each that fills the table is answered; one frame of each was sent.
+    for (direction, of_each) in [("one", 1), ("both", 2)] {
+        let keys = format!("lifetime = 3\ndirection = \"{direction}\"");
+        let text = experiment("\"full-table\"", &variants, &wide.replace("lifetime = 6", &keys));
+        // Each takes seconds: the first variant says it all.
+        let Some((_, full)) = first_trials_of("linux", &text, Path::new("t.toml"), test, 1)
+            .and_then(|list| list.into_iter().next())
+        else {
+            return;
+        };
+        let rounds = &sessions(&full).rounds;
+        let all = rounds.len() as u64 * (of_each * room + more);
+        assert_eq!(full.sent, Some(all), "{direction}");
+        for round in rounds {
+            assert_eq!((round.emptied, round.before, round.sent), (0, room, more));
+            // What came is in the table, was refused, or made room for others.
+            assert_eq!(round.after + round.refused + round.evicted, room + more, "{round:?}");
+            assert!(round.after <= room && round.refused + round.evicted >= more, "{round:?}");
+            assert_eq!(round.received, more - round.refused, "{round:?}");
+        }
     }
 }
 
@@ -304,6 +310,31 @@ fn what_changes_the_way_into_the_stack_is_refused_beside_sessions() {
     let veth = right.replace("\"linux\"", "\"builtin-veth\"");
     let said = Experiment::parse(Path::new("t.toml"), &veth, &devices).expect_err("no sessions");
     assert!(said.to_string().contains("device = \"linux\" for it"), "{said}");
+}
+
+/// The sessions that did not fill the table of the whole machine were told, and not the word that had no effect.
+#[test]
+fn room_that_a_namespace_cannot_set_is_refused_before_sessions_that_do_not_fill_it() {
+    let word = "set = { \"net.netfilter.nf_conntrack_max\" = 500 }\n";
+    let two = variant("plain", &tracking("")) + "[[variant]]\nname = \"small\"\n" + word;
+    let open = |two: &str| {
+        let text = experiment("\"full-table\"", two, TRAFFIC);
+        let devices: [&dyn Schema; 1] = [&LINUX];
+        let parsed = Experiment::of_text(Path::new("t.toml"), &text, &devices).expect("right");
+        Namespaces::new(Arc::new(parsed), false).map(drop).map_err(|why| why.to_string())
+    };
+    let other = variant("plain", &tracking("")) + &variant("other", "");
+    let (Ok(room), Err(too_few)) = (tracking::room(), open(&other)) else {
+        eprintln!("SKIPPED room_that_a_namespace_cannot_set: no table, or a small one");
+        return;
+    };
+    if !too_few.contains(&format!("a table of {room} sessions")) {
+        eprintln!("SKIPPED room_that_a_namespace_cannot_set: {too_few}");
+        return;
+    }
+    let said = open(&two).expect_err("a namespace cannot set it");
+    assert!(said.starts_with("t.toml:13: variant \"small\" cannot be set up"), "{said}");
+    assert!(said.contains("can only read this sysctl"), "{said}");
 }
 
 #[test]

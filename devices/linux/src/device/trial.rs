@@ -187,7 +187,7 @@ impl Namespaces {
             Direction::Mesh => change.ways.clear(),
             Direction::Both => {}
             // What came back to its senders left by their side.
-            Direction::One => change.sent += Queue::returned(&sent.by_pair, sent.checks.astray),
+            Direction::One => change.sent += sent.checks.returned,
         }
         let cpu = cpu.and_then(|before| Some((CpuTime::now().ok()?, before)));
         drop(input);

@@ -15,13 +15,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fwdlab_port::affinity::{self, CoreShare};
-use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink};
-use fwdlab_traffic::{FlowSet, TTL};
-use fwdlab_wire::udp;
+use fwdlab_port::bpf::{LiveFrames, Program, XdpLink};
+use fwdlab_traffic::FlowSet;
 
 use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
-use super::sent::{Sent, attach, lay_down};
+use super::sent::{Receiving, Sent, expected, lay_down, receive};
 use crate::LinuxError;
+use crate::counters;
 use crate::settings::TesterKind;
 use fwdlab_builtin::latency_figures;
 use fwdlab_device::Watch;
@@ -30,9 +30,8 @@ use fwdlab_experiment::{Experiment, Traffic};
 use fwdlab_procedures::CountsAt;
 use fwdlab_results::{Busy, Checks, Interval, LatencyFigures};
 use fwdlab_topology::{Testbed, TopologyError, port_name};
-use fwdlab_traffic::{DEVICE_MACS, TESTER_MACS};
 use fwdlab_xdp::tester::{self, Outlet, Pace, Written};
-use fwdlab_xdp::{Headers, Latencies, Shared, receiver, word};
+use fwdlab_xdp::{Headers, Latencies, Shared, word};
 
 /// Frames sent at once over a veth pair: as many as the device takes in one poll.
 const SENT_AT_ONCE: u32 = 64;
@@ -71,10 +70,13 @@ pub(in super::super) struct LiveTester<'a> {
     batch: u32,
     /// Frames of one run of the program.
     run: u32,
-    /// The receiver stays in place as long as these live.
-    _receiver: (Program, Map, XdpLink),
+    _receiver: Receiving,
     /// So that the sender begins at once, and goes on at once after each run.
     _known: Option<XdpLink>,
+    /// What came back to its senders: it left the device by the side from which it had come, and nothing else would
+    /// tell it from what rules or programs dropped.
+    returned: Shared,
+    _receiver_of_returned: Receiving,
 }
 
 /// What was seen of a load.
@@ -109,29 +111,19 @@ impl<'a> LiveTester<'a> {
             _ => (SENDER, OUT.to_owned(), Outlet::Out, SENT_AT_ONCE),
         };
         let interface = testbed.interface_index(role, &port)?;
-        let back = testbed.interface_index(RECEIVER, BACK)?;
         let pace = traffic.load.frames_per_second(f64::from(traffic.frame_bytes)).map(Pace::new);
         let load = || {
             let headers = Headers::new(&flows, traffic.order, traffic.frame_bytes)?;
             let latencies = is_timed.then(Latencies::new).transpose()?;
             let written = Written { has_stamp: is_timed, ..Written::of(&headers) };
             let sender = tester::load(shared, written, pace, way)?;
-            let seen = receiver::seen_map(&flows)?;
-            let expected = receiver::Expected {
-                flows: &flows,
-                ttl: TTL - 1,
-                destination: TESTER_MACS[1],
-                source: DEVICE_MACS[1],
-                protocol: udp::PROTOCOL,
-                has_mark: false,
-                latencies: latencies.as_ref(),
-            };
-            let program = receiver::load(shared, &seen, &expected)?;
-            Ok((headers, latencies, sender, program, seen))
+            Ok((headers, latencies, sender, Shared::new()?))
         };
-        let (headers, latencies, sender, program, seen) = load().map_err(refused)?;
-        let link = attach(testbed, RECEIVER, back, &program)?;
-        let _receiver = (program, seen, link);
+        let (headers, latencies, sender, returned) = load().map_err(refused)?;
+        let here = expected(&flows, 1, latencies.as_ref());
+        let _receiver = receive(testbed, (RECEIVER, BACK), shared, &here)?;
+        let there = expected(&flows, 0, None);
+        let _receiver_of_returned = receive(testbed, (SENDER, OUT), &returned, &there)?;
         let _known = lay_down(testbed, SENDER, &sender);
         Ok(Self {
             shared,
@@ -145,6 +137,8 @@ impl<'a> LiveTester<'a> {
             run: RUN,
             _receiver,
             _known,
+            returned,
+            _receiver_of_returned,
         })
     }
 
@@ -376,7 +370,7 @@ impl<'a> LiveTester<'a> {
     /// Waits until nothing arrives any more.
     pub(super) fn drain(&self) {
         let start = Instant::now();
-        let received = || self.shared.get(word::RECEIVED);
+        let received = || self.shared.get(word::RECEIVED) + self.returned();
         let mut before = received();
         while before < self.sent() && start.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(20));
@@ -398,13 +392,22 @@ impl<'a> LiveTester<'a> {
         self.shared.get(word::RECEIVED)
     }
 
+    /// Frames that came back to their senders.
+    fn returned(&self) -> u64 {
+        let [all, strangers] = [word::RECEIVED, word::UNKNOWN_FLOW].map(|at| self.returned.get(at));
+        all.saturating_sub(strangers)
+    }
+
     /// What the receiver found.
     fn checks(&self) -> Checks {
         let get = |word| self.shared.get(word);
+        let returned = self.returned();
         Checks {
             checked: get(word::CHECKED),
-            lost: self.sent().saturating_sub(self.received()),
-            misrouted: get(word::UNKNOWN_FLOW),
+            lost: self.sent().saturating_sub(self.received()).saturating_sub(returned),
+            misrouted: get(word::UNKNOWN_FLOW) + returned,
+            astray: returned,
+            returned,
             bad_ttl: get(word::BAD_TTL),
             bad_checksum: get(word::BAD_CHECKSUM),
             bad_mac: get(word::BAD_MAC),
@@ -434,9 +437,7 @@ impl<'a> LiveTester<'a> {
 
 /// What the kernel says of backlogs without room; 0 where it does not say.
 pub(super) fn backlog_drops() -> u64 {
-    let text = fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
-    let second = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
-    text.lines().filter_map(second).sum()
+    fs::read_to_string("/proc/net/softnet_stat").map_or(0, |text| counters::backlog_drops(&text))
 }
 
 /// Waits until the sender has begun: it has sent, or waits for a frame to fall due. False when it does not

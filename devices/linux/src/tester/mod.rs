@@ -43,7 +43,7 @@ pub(super) const fn title(kind: TesterKind) -> &'static str {
 
 /// A tester that is ready to send.
 pub(super) enum Tester<'a> {
-    Live(LiveTester<'a>),
+    Live(Box<LiveTester<'a>>),
     Ports(Box<PortTester>),
     Sessions(Box<SessionTester>),
 }
@@ -67,7 +67,7 @@ impl<'a> Tester<'a> {
         Ok(match kind {
             TesterKind::Inject | TesterKind::Live => {
                 let timed = (traffic, is_timed(request));
-                Self::Live(LiveTester::new(kind, testbed, shared, timed)?)
+                Self::Live(Box::new(LiveTester::new(kind, testbed, shared, timed)?))
             }
             _ => Self::Ports(Box::new(PortTester::new(kind, testbed, request)?)),
         })

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use fwdlab_port::bpf::{Program, XdpLink, attach_xdp, attach_xdp_generic};
+use fwdlab_port::bpf::{Map, Program, XdpLink, attach_xdp, attach_xdp_generic};
 use fwdlab_results::{Benchmark, Busy, Checks, Interval, LatencyFigures, Way};
 use fwdlab_topology::{Testbed, TopologyError};
+use fwdlab_traffic::{DEVICE_MACS, FlowSet, TESTER_MACS, TTL};
+use fwdlab_wire::udp;
+use fwdlab_xdp::receiver::{self, Expected};
+use fwdlab_xdp::{Latencies, Shared};
 
 /// What a tester sent and received.
 #[derive(Debug)]
@@ -60,6 +64,37 @@ pub(crate) fn attach(
     let link = testbed.namespace(role)?.run(|| attach_xdp(program, interface));
     let doing = format!("attach an XDP program in namespace {role}");
     link.and_then(|attached| attached).map_err(TopologyError::kernel(doing))
+}
+
+/// A receiver, which stays in place as long as these live.
+pub(super) type Receiving = (Program, Map, XdpLink);
+
+/// The datagrams of these flows as they have to come to the tester's end on the side of the sources (0) or of the
+/// destinations (1).
+pub(super) fn expected<'a>(
+    flows: &'a FlowSet,
+    end: usize,
+    latencies: Option<&'a Latencies>,
+) -> Expected<'a> {
+    let (destination, source) = (TESTER_MACS[end], DEVICE_MACS[end]);
+    let (ttl, protocol) = (TTL - 1, udp::PROTOCOL);
+    Expected { flows, ttl, destination, source, protocol, has_mark: false, latencies }
+}
+
+/// Puts a receiver on an interface of a namespace, which counts in `shared`.
+pub(super) fn receive(
+    testbed: &mut Testbed,
+    (role, end): (&str, &str),
+    shared: &Shared,
+    expected: &Expected<'_>,
+) -> Result<Receiving, TopologyError> {
+    let interface = testbed.interface_index(role, end)?;
+    let seen = receiver::seen_map(expected.flows);
+    let loaded = seen.and_then(|seen| Ok((receiver::load(shared, &seen, expected)?, seen)));
+    let (program, seen) =
+        loaded.map_err(TopologyError::kernel("set up the tester's receiver (XDP)"))?;
+    let link = attach(testbed, role, interface, &program)?;
+    Ok((program, seen, link))
 }
 
 /// Puts a sender also on an interface by which nothing comes: the loopback of `role`. A program that lies

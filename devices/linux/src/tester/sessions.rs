@@ -10,22 +10,21 @@ use fwdlab_device::Watch;
 use fwdlab_device::pulse::Pulse;
 use fwdlab_experiment::{Experiment, SessionProtocol, SessionsOf, Traffic, Variant};
 use fwdlab_port::affinity::{self, CoreShare};
-use fwdlab_port::bpf::{LiveFrames, Map, Program, XdpLink};
+use fwdlab_port::bpf::{LiveFrames, Program, XdpLink};
 use fwdlab_results::{Benchmark, Busy, Checks, Interval, Measure, SessionRound, Sessions};
 use fwdlab_topology::tracking::{self, Tracked};
 use fwdlab_topology::{Testbed, TopologyError, port_name};
 use fwdlab_traffic::rounds::{self, Lives, Part, Round, Run, Taken};
-use fwdlab_traffic::{
-    Carried, DEVICE_MACS, FlowSet, FrameOf, Segments, TESTER_MACS, TTL, tcp_data_bytes,
-};
+use fwdlab_traffic::{Carried, FlowSet, FrameOf, Segments, tcp_data_bytes};
 use fwdlab_wire::{tcp, udp};
 
 use super::super::setup::{self, BACK, DEVICE, OUT, RECEIVER, SENDER, place_of};
 use super::live::INJECTED_AT_ONCE;
-use super::sent::{Sent, Tracking, attach, lay_down};
+use super::sent::{Receiving, Sent, Tracking, expected, lay_down, receive};
 use crate::LinuxError;
+use fwdlab_xdp::receiver::Expected;
 use fwdlab_xdp::tester::{self, Outlet, Pace, Written};
-use fwdlab_xdp::{Headers, Shared, receiver, word};
+use fwdlab_xdp::{Headers, Shared, word};
 
 /// Fewest rounds that are counted, and most.
 const ROUNDS: std::ops::Range<usize> = 3..2_000;
@@ -73,8 +72,7 @@ struct Lane {
     sender: Program,
     /// Number of the device's port.
     interface: u32,
-    /// The receiver stays in place as long as these live.
-    _receiver: (Program, Map, XdpLink),
+    _receiver: Receiving,
     /// So that the sender begins at once.
     _known: Option<XdpLink>,
 }
@@ -450,7 +448,6 @@ impl Lane {
         let (role, end) = [(RECEIVER, BACK), (SENDER, OUT)][way];
         let (flows, turn) = &rounds::of_way(flows, turn, way);
         let interface = testbed.interface_index(DEVICE, &port_name(way as u16))?;
-        let end = testbed.interface_index(role, end)?;
         let (protocol, has_mark) = match carried {
             Carried::Datagram { has_mark } => (udp::PROTOCOL, has_mark),
             Carried::Segment(_) => (tcp::PROTOCOL, false),
@@ -462,24 +459,14 @@ impl Lane {
             let headers = Headers::of_turn(flows, turn, traffic.frame_bytes, (way, carried))?;
             let in_stack = Outlet::Stack { batch: INJECTED_AT_ONCE };
             let sender = tester::load(&shared, Written::of(&headers), pace, in_stack)?;
-            let seen = receiver::seen_map(flows)?;
-            let expected = receiver::Expected {
-                flows,
-                ttl: TTL - 1,
-                destination: TESTER_MACS[far],
-                source: DEVICE_MACS[far],
-                protocol,
-                has_mark,
-                latencies: None,
-            };
-            let program = receiver::load(&shared, &seen, &expected)?;
-            Ok((shared, headers, sender, program, seen))
+            Ok((shared, headers, sender))
         };
         let refused = TopologyError::kernel("set up the tester of sessions (XDP live frames)");
-        let (shared, headers, sender, program, seen) = load().map_err(refused)?;
-        let link = attach(testbed, role, end, &program)?;
+        let (shared, headers, sender) = load().map_err(refused)?;
+        let expected = Expected { protocol, has_mark, ..expected(flows, far, None) };
+        let _receiver = receive(testbed, (role, end), &shared, &expected)?;
         let _known = lay_down(testbed, [SENDER, RECEIVER][way], &sender);
-        Ok(Self { shared, headers, sender, interface, _receiver: (program, seen, link), _known })
+        Ok(Self { shared, headers, sender, interface, _receiver, _known })
     }
 
     /// Sends so many frames; false when the campaign was stopped meanwhile.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::problem::Complaint;
 
 /// A key that its table already has.
-pub(super) fn second_time(text: &str, at: &Range<usize>, key: &str) -> Complaint {
+pub fn second_time(text: &str, at: &Range<usize>, key: &str) -> Complaint {
     let repeats = matches!(key, "variant" | "traffic");
     if repeats && text[..at.start].ends_with('[') {
         return Complaint::new(
@@ -22,7 +22,7 @@ pub(super) fn second_time(text: &str, at: &Range<usize>, key: &str) -> Complaint
 }
 
 /// Anything else that the parser of TOML does not take.
-pub(super) fn no_toml(text: &str, at: &Range<usize>, message: String) -> Complaint {
+pub fn no_toml(text: &str, at: &Range<usize>, message: String) -> Complaint {
     let start = text[..at.start].rfind('\n').map_or(0, |end| end + 1);
     let line = text[start..].lines().next().unwrap_or_default();
     let is_key = |c: char| c.is_alphanumeric() || "_-".contains(c);

@@ -148,7 +148,7 @@ impl<'t> Complaints<'t> {
     }
 
     /// The page that describes every key of the file.
-    pub(super) fn page(&self) -> &'static str {
+    pub fn page(&self) -> &'static str {
         self.page
     }
 

@@ -52,7 +52,7 @@ impl<'a> Section<'a> {
 
     /// True when an unknown key was probably meant to be `key`; the complaint
     /// about that one says so.
-    pub(super) fn is_misspelt(&self, key: &str) -> bool {
+    pub fn is_misspelt(&self, key: &str) -> bool {
         self.table.keys().any(|other| {
             let other: &str = other.get_ref().as_ref();
             !self.known.contains(&other) && nearest(other, [key].into_iter()).is_some()
@@ -232,28 +232,28 @@ impl<'a> Section<'a> {
     }
 
     /// The same table, of which nothing has been read.
-    pub(super) fn anew(&self) -> Self {
+    pub fn anew(&self) -> Self {
         Self::new(self.name.clone(), self.at.clone(), self.table)
     }
 
     /// Whether nothing stands in it.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
 
     /// The name of the first of the tables `[[key]]`, of which nothing has been read.
-    pub(super) fn first_name(&self, key: &str) -> Option<&'a str> {
+    pub fn first_name(&self, key: &str) -> Option<&'a str> {
         let first = self.table.get(key)?.get_ref().as_array()?.iter().next()?;
         first.get_ref().as_table()?.get("name")?.get_ref().as_str()
     }
 
     /// Whether a table stands there.
-    pub(super) fn is_table(&self, key: &str) -> bool {
+    pub fn is_table(&self, key: &str) -> bool {
         self.table.get(key).is_some_and(|value| value.get_ref().is_table())
     }
 
     /// Whether this key was asked for.
-    pub(super) fn knows(&self, key: &str) -> bool {
+    pub fn knows(&self, key: &str) -> bool {
         self.known.contains(&key)
     }
 
@@ -263,7 +263,7 @@ impl<'a> Section<'a> {
     }
 
     /// The same; `others` says what to do with a key that belongs to the device, or to another one.
-    pub(super) fn finish_beside(
+    pub fn finish_beside(
         self,
         others: impl Fn(&str) -> Option<String>,
         complaints: &mut Complaints<'_>,
@@ -346,12 +346,12 @@ fn whole_part(value: &DeValue<'_>) -> Option<u64> {
 }
 
 /// The whole number that stands in quotes.
-pub(super) fn quoted(value: &DeValue<'_>) -> Option<u64> {
+pub fn quoted(value: &DeValue<'_>) -> Option<u64> {
     value.as_str()?.trim().parse().ok()
 }
 
 /// What helps where it does.
-pub(super) fn without_quotes(key: &str, meant: u64) -> String {
+pub fn without_quotes(key: &str, meant: u64) -> String {
     format!("write it without quotes: {key} = {meant}")
 }
 

@@ -2,7 +2,7 @@
 //! what he means.
 
 /// The keys of each table, and how it is named in a remedy.
-pub(super) const TABLES: [(&str, &str, &[&str]); 5] = [
+pub const TABLES: [(&str, &str, &[&str]); 5] = [
     (
         "",
         "at the top of the file, above the first table",
@@ -64,13 +64,13 @@ const CALLED: [(&str, &[&str]); 9] = [
 ];
 
 /// Where a key that stands in this table is at home, when it is another one's.
-pub(super) fn home(table: &str, key: &str) -> Option<&'static str> {
+pub fn home(table: &str, key: &str) -> Option<&'static str> {
     let is_home = |(_, _, keys): &&(&str, &str, &[&str])| keys.contains(&key);
     TABLES.iter().find(is_home).filter(|(name, ..)| *name != table).map(|(_, home, _)| *home)
 }
 
 /// The one of a table's keys that others call `name`.
-pub(super) fn called<'k>(
+pub fn called<'k>(
     table: &str,
     name: &str,
     mut known: impl Iterator<Item = &'k str>,
