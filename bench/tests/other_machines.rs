@@ -1,4 +1,6 @@
 //! The bench as one static program for other machines: built, and run where this one can run it.
+// what was skipped is said
+#![allow(clippy::print_stderr)]
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -27,13 +29,13 @@ fn contenders(processor: &str, emulator: Option<&str>, vectors: &[&str]) -> Opti
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{processor}"));
     let mut build = Command::new(env!("CARGO"));
     build.args(["run", "--quiet", "--package", "xtask", "--", "bench", "--build"]);
-    assert!(build.arg(&file).args(["--processor", processor]).status().unwrap().success());
+    assert!(build.arg(&file).args(["--processor", processor]).status().expect("cargo").success());
     let mut run = emulator.map_or_else(|| Command::new(&file), Command::new);
     if emulator.is_some() {
         run.arg(&file);
     }
     run.args(["fib", "--quick", "--rounds", "1", "--tables", "8", "--modes", "batch"]);
-    let output = run.args(["--format", "json"]).args(vectors).output().unwrap();
+    let output = run.args(["--format", "json"]).args(vectors).output().expect("it starts");
     let (stdout, stderr) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{stdout}{stderr}");

@@ -73,6 +73,18 @@ impl Canvas {
         );
     }
 
+    /// A level or upright arrow, of whiskers; with a point at either end, if it leads both ways.
+    pub fn arrow(&mut self, from: Point, to: Point, is_both: bool) {
+        self.line("whisker", from, to);
+        for (point, other) in [(to, from), (from, to)].into_iter().take(1 + usize::from(is_both)) {
+            let back = |from: f64, to: f64| (from - to).clamp(-8.0, 8.0);
+            let (x, y) = (back(other.x, point.x), back(other.y, point.y));
+            for side in [0.625, -0.625] {
+                self.line("whisker", at(point.x + x + side * y, point.y + y + side * x), point);
+            }
+        }
+    }
+
     /// A rectangle between two opposite corners.
     pub fn rect(&mut self, class: &str, corner: Point, opposite: Point) {
         let (x, y) = (corner.x.min(opposite.x), corner.y.min(opposite.y));

@@ -109,6 +109,13 @@ fn shown(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A text without the sentence that has these words near its beginning.
+pub fn without_sentence(text: &str, words: &str) -> String {
+    let sentences = text.split_inclusive(". ");
+    let is_it = |one: &&str| one.split_once(words).is_some_and(|(before, _)| !before.contains(' '));
+    sentences.filter(|one| !is_it(one)).collect::<String>().trim_end().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

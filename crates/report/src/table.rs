@@ -6,6 +6,7 @@ use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::setting::{LINKS, line_rate};
 use fwdlab_claims::words;
 use fwdlab_figures::text_table::{Side, TextTable};
+use fwdlab_guard::words::without_sentence;
 use fwdlab_results::units::{self, RateUnit};
 use fwdlab_results::{Measure, Metric, Tick};
 
@@ -61,7 +62,7 @@ pub fn legend(claims: &Claims) -> String {
     let heads = heads(claims);
     for (what, head) in OPTIONAL {
         if !heads.iter().any(|own| own.ends_with(head)) {
-            legend = without(&legend, what);
+            legend = without_sentence(&legend, what);
         }
     }
     legend
@@ -83,13 +84,6 @@ fn heads(claims: &Claims) -> Vec<String> {
         cells(&own.collect::<Vec<_>>(), claims)
     });
     tables.flat_map(|table| table.heads().map(str::to_owned).collect::<Vec<_>>()).collect()
-}
-
-/// A text without the sentence that has these words near its beginning.
-fn without(text: &str, words: &str) -> String {
-    let sentences = text.split_inclusive(". ");
-    let is_it = |one: &&str| one.split_once(words).is_some_and(|(before, _)| !before.contains(' '));
-    sentences.filter(|one| !is_it(one)).collect::<String>().trim_end().to_owned()
 }
 
 /// One row per variant of a traffic.

@@ -2,7 +2,7 @@
 
 use fwdlab_claims::claim::Claims;
 use fwdlab_claims::setting::TrafficSetting;
-use fwdlab_figures::{Anchor, Canvas, Point, Room, at};
+use fwdlab_figures::{Anchor, Canvas, Room, at};
 use fwdlab_guard::names::apart;
 use fwdlab_results::units;
 
@@ -66,7 +66,7 @@ fn in_a_column(claims: &Claims) -> Canvas {
         }
         let end = y + between;
         let is_both = traffics.iter().any(|traffic| traffic.is_both_ways);
-        arrow(&mut canvas, (at(40.0, y), at(40.0, end)), is_both);
+        canvas.arrow(at(40.0, y), at(40.0, end), is_both);
         canvas.text(
             "faint",
             Anchor::End,
@@ -101,23 +101,10 @@ fn frames(traffic: &TrafficSetting) -> String {
     format!("{}, {} bytes{ways}", traffic.family.title(), traffic.frame_bytes)
 }
 
-/// A level or upright arrow; where frames go both ways it has a point at either end.
-fn arrow(canvas: &mut Canvas, (from, to): (Point, Point), is_both: bool) {
-    canvas.line("whisker", from, to);
-    let points = [(to, from), (from, to)];
-    for (point, other) in points.into_iter().take(1 + usize::from(is_both)) {
-        let back = |from: f64, to: f64| (from - to).clamp(-8.0, 8.0);
-        let (x, y) = (back(other.x, point.x), back(other.y, point.y));
-        for side in [0.625, -0.625] {
-            canvas.line("whisker", at(point.x + x + side * y, point.y + y + side * x), point);
-        }
-    }
-}
-
 fn draw_traffic(canvas: &mut Canvas, (traffic, name): (&TrafficSetting, &str), y: f64) {
     canvas.open(&[("class", "traffic"), ("data-traffic", &traffic.name)]);
     for (from, to) in [(146.0, 320.0), (480.0, 654.0)] {
-        arrow(canvas, (at(from, y), at(to, y)), traffic.is_both_ways);
+        canvas.arrow(at(from, y), at(to, y), traffic.is_both_ways);
     }
     canvas.text("faint", Anchor::Middle, at(229.0, y - 6.0), &flows(traffic));
     canvas.text("faint", Anchor::Middle, at(567.0, y - 6.0), &frames(traffic));
