@@ -75,7 +75,7 @@ impl Wire {
         let mut lines = BufReader::new(child.stdout.take().expect("piped"));
         let mut line = String::new();
         lines.read_line(&mut line).expect("readable");
-        let is_first = line.contains("\"is_final\":false") || line.contains("frames received");
+        let is_first = line.contains("\"is_final\":false") || line.contains(" received, ");
         assert!(is_first, "{line}");
         (child, lines, dir)
     }
