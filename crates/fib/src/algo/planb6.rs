@@ -189,7 +189,7 @@ impl Kernel for Batch<'_> {
 
 impl Lookup<Inet6> for Tree {
     fn lookup(&self, addr: u128) -> NexthopId {
-        level::run(Single(self, addr))
+        level::run_one(Single(self, addr))
     }
 
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {

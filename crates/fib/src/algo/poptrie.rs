@@ -204,7 +204,7 @@ impl<F: Family> Kernel for Batch<'_, F> {
 
 impl<F: Family> Lookup<F> for Trie<F> {
     fn lookup(&self, addr: F::Addr) -> NexthopId {
-        level::run(Single(self, addr))
+        level::run_one(Single(self, addr))
     }
 
     fn lookup_batch(&self, addrs: &[F::Addr], answers: &mut [NexthopId]) {

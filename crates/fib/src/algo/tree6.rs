@@ -345,7 +345,7 @@ impl Kernel for Rest<'_> {
 impl Lookup<Inet6> for Tree {
     fn lookup(&self, addr: u128) -> NexthopId {
         match self.first(addr) {
-            MORE => level::run(Below(self, addr)),
+            MORE => level::run_one(Below(self, addr)),
             nexthop => NexthopId(nexthop),
         }
     }

@@ -55,12 +55,29 @@ pub(crate) trait Kernel {
     fn run<C: Count>(self) -> Self::Output;
 }
 
-/// Runs a kernel with the best units of this processor.
-///
-/// Each way is a call of its own, so that whoever ends in one saves no registers for it: a single lookup
-/// took a third longer with them.
+/// Runs a kernel with the best units of this processor: for many addresses, where the kernel is too large
+/// for registers.
 #[inline(always)]
 pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    match x86::level().unwrap_or_else(x86::find_out) {
+        // SAFETY: `level` knows of all features that `with_avx512` is compiled for.
+        Vectors::Avx512 => return unsafe { x86::with_avx512(kernel) },
+        // SAFETY: `level` knows of all features that `with_avx2` is compiled for.
+        Vectors::Avx2 => return unsafe { x86::with_avx2(kernel) },
+        Vectors::Portable => {}
+    }
+    kernel.run::<Portable>()
+}
+
+/// The same for one address. Each way is a call of its own, so that whoever ends in one saves no registers
+/// for it: a lookup took a third longer with them.
+///
+/// Note: a kernel that does not fit registers is copied for such a call, and the copy waits for what was just
+/// stored: 6 to 15 ns for a batch.
+#[inline(always)]
+pub(crate) fn run_one<K: Kernel>(kernel: K) -> K::Output {
+    const { assert!(size_of::<K>() <= 32, "it fits registers") };
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     match x86::level() {
         // SAFETY: `level` knows of all features that `with_avx512` is compiled for.
@@ -116,11 +133,16 @@ mod x86 {
     const AVX512: u8 = 3;
 
     #[cold]
-    #[inline(never)]
-    pub(super) fn find_out_and_run<K: Kernel>(kernel: K) -> K::Output {
+    pub(super) fn find_out() -> Vectors {
         let level = detect();
         know(level);
-        match level {
+        level
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn find_out_and_run<K: Kernel>(kernel: K) -> K::Output {
+        match find_out() {
             // SAFETY: `detect` has found all features that these are compiled for.
             Vectors::Avx512 => unsafe { with_avx512(kernel) },
             // SAFETY: as above.

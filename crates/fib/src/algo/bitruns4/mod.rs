@@ -265,7 +265,7 @@ struct Shared<W>(Arc<Tables<W>>);
 
 impl<W: Width> Lookup<Inet> for Shared<W> {
     fn lookup(&self, addr: u32) -> NexthopId {
-        level::run(Single(&self.0, addr))
+        level::run_one(Single(&self.0, addr))
     }
 
     fn lookup_batch(&self, addrs: &[u32], answers: &mut [NexthopId]) {

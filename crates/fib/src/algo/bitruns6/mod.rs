@@ -69,7 +69,7 @@ struct Shared(Arc<Tables>);
 
 impl Lookup<Inet6> for Shared {
     fn lookup(&self, addr: u128) -> NexthopId {
-        level::run(Single(&self.0, addr))
+        level::run_one(Single(&self.0, addr))
     }
 
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {

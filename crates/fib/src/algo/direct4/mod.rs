@@ -235,7 +235,7 @@ fn look_behind(
 impl<W: Width> Tables<W> {
     #[inline(always)]
     fn lookup(&self, addr: u32) -> NexthopId {
-        let Some(first) = &self.first else { return level::run(BehindFirst(self, addr)) };
+        let Some(first) = &self.first else { return level::run_one(BehindFirst(self, addr)) };
         match first.look(addr) {
             code if code == W::MAX => self.lookup_cell(addr),
             code => NexthopId(code),
@@ -245,7 +245,7 @@ impl<W: Width> Tables<W> {
     #[inline(always)]
     fn lookup_cell(&self, addr: u32) -> NexthopId {
         match W::load(&self.cells.as_array()[cell_of(addr)]).into() {
-            code if code == W::MAX => level::run(Behind(&self.behind, addr)),
+            code if code == W::MAX => level::run_one(Behind(&self.behind, addr)),
             code => NexthopId(code),
         }
     }

@@ -109,8 +109,8 @@ impl Lookup<Inet6> for Shared {
         let tables = &*self.0;
         match tables.reader::<false>().whole(addr) {
             nexthop if nexthop & MORE == 0 => NexthopId(nexthop),
-            _ if tables.is_wide => level::run(Below::<true>(tables, addr)),
-            _ => level::run(Below::<false>(tables, addr)),
+            _ if tables.is_wide => level::run_one(Below::<true>(tables, addr)),
+            _ => level::run_one(Below::<false>(tables, addr)),
         }
     }
 
