@@ -117,6 +117,10 @@ impl Builder {
         }
         let runs = self.runs(spans, i)?;
         let bits = node_bits(&runs, line::runs(self.is_wide));
+        if bits == 0 {
+            let line = self.line(&runs, (i + 1) & 3)?;
+            return self.table(&[line]);
+        }
         let mut lines = Vec::with_capacity(1 << bits);
         let mut from = 0;
         while lines.len() < 1 << bits {
@@ -179,8 +183,9 @@ impl Builder {
         if let [(_, Below::Nexthop(nexthop))] = runs {
             return self.shared_line(*nexthop);
         }
-        let offset = self.store(&line::words(runs, self.is_wide))?;
-        Ok(offset | if line::is_deep(runs) { line::deep_flags(next) } else { 0 })
+        let (words, used) = line::words(runs, self.is_wide);
+        let offset = self.store(&words[..used])?;
+        Ok(offset | if used == line::DEEP_WORDS { line::deep_flags(next) } else { 0 })
     }
 
     fn list(&mut self, spans: &[Span<u128, u32>]) -> Result<u32, Full> {
@@ -208,8 +213,8 @@ impl Builder {
         if let Some(first) = self.shared.get(nexthop) {
             return Ok(first);
         }
-        let words = line::words(&[(0, Below::Nexthop(nexthop))], self.is_wide);
-        let line = self.store(&words)? | SHARED;
+        let (words, used) = line::words(&[(0, Below::Nexthop(nexthop))], self.is_wide);
+        let line = self.store(&words[..used])? | SHARED;
         let first = self.slab.take(1)? * 2;
         let slots = &self.tables.records.region().halves()[first as usize..];
         slots[0].store(line, Relaxed);
@@ -252,6 +257,9 @@ pub(super) fn page_bits(spans: &[Span<u128, u32>]) -> u32 {
 /// Bits of a node so that none of its lines has more runs than `room`, a power of two: with a line for as
 /// many keys it has room for anything.
 fn node_bits(runs: &[(u16, Below)], room: usize) -> u32 {
+    if runs.len() <= room {
+        return 0;
+    }
     let fits = |bits: &u32| {
         let block = |run: &(u16, Below)| u32::from(run.0) >> (KEY_BITS - bits);
         // The run at a block's first key takes the place of the one that reaches into it.

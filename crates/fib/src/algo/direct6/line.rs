@@ -23,6 +23,8 @@ const WIDE_RUNS: usize = 8;
 /// Words of a line, and of a deep one.
 pub(super) const LINE_WORDS: usize = 8;
 pub(super) const DEEP_WORDS: usize = 2 * LINE_WORDS;
+/// The word of a line where its nexthops begin.
+const NEXTHOPS: usize = 4;
 /// A list of more than one block: the number of blocks comes first, in a line of its own.
 pub(super) const LONG: u32 = 1 << 31;
 /// Keys of a block of a list, which are followed by as many nexthops.
@@ -100,8 +102,9 @@ pub(super) enum Below {
     Table(u32),
 }
 
-/// Words of a line for at most [`runs`]; deep ones get their flag from [`deep_flags`].
-pub(super) fn words(runs: &[(u16, Below)], is_wide: bool) -> Vec<u64> {
+/// Words of a line for at most [`runs`], and how many they are; deep ones get their flag from
+/// [`deep_flags`].
+pub(super) fn words(runs: &[(u16, Below)], is_wide: bool) -> ([u64; DEEP_WORDS], usize) {
     let last = runs.last().map_or(Below::Nexthop(0), |run| run.1);
     let mut keys = [u16::MAX; KEYS];
     let mut below = [last; KEYS];
@@ -113,20 +116,33 @@ pub(super) fn words(runs: &[(u16, Below)], is_wide: bool) -> Vec<u64> {
         Below::Nexthop(nexthop) => nexthop,
         Below::Table(_) => 0,
     });
-    let mut words = Words(Vec::with_capacity(DEEP_WORDS * 8));
-    words.push(keys.map(u16::to_ne_bytes).as_flattened());
+    let mut words = [0; DEEP_WORDS];
+    put(&mut words, 0, keys.map(u16::to_ne_bytes).as_flattened());
     match is_wide {
-        true => words.push(nexthops.map(u32::to_ne_bytes)[..WIDE_RUNS].as_flattened()),
-        false => words.push(nexthops.map(|nexthop| (nexthop as u16).to_ne_bytes()).as_flattened()),
+        true => {
+            put(&mut words, NEXTHOPS, nexthops.map(u32::to_ne_bytes)[..WIDE_RUNS].as_flattened())
+        }
+        false => {
+            let nexthops = nexthops.map(|nexthop| (nexthop as u16).to_ne_bytes());
+            put(&mut words, NEXTHOPS, nexthops.as_flattened());
+        }
     }
-    if is_deep(runs) {
-        let tables = below.map(|below| match below {
-            Below::Nexthop(_) => 0,
-            Below::Table(table) => table,
-        });
-        words.push(tables.map(u32::to_ne_bytes).as_flattened());
+    if !is_deep(runs) {
+        return (words, LINE_WORDS);
     }
-    words.done()
+    let tables = below.map(|below| match below {
+        Below::Nexthop(_) => 0,
+        Below::Table(table) => table,
+    });
+    put(&mut words, LINE_WORDS, tables.map(u32::to_ne_bytes).as_flattened());
+    (words, DEEP_WORDS)
+}
+
+/// Writes bytes from a word on, so that they read as they were whatever the width they are read by.
+fn put(words: &mut [u64; DEEP_WORDS], at: usize, bytes: &[u8]) {
+    for (word, bytes) in words[at..].iter_mut().zip(bytes.as_chunks().0) {
+        *word = u64::from_ne_bytes(*bytes);
+    }
 }
 
 /// Words that read as what was pushed, whatever the width they are read by.
