@@ -114,8 +114,15 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
                 || "no earlier results with two blocks".to_owned(),
                 |own| format!("nothing in {} is of two blocks of it", own.results.dir.display()),
             );
+            let unknown = match needs.unknown.is_empty() {
+                true => String::new(),
+                false => format!(
+                    " of forwarding rates, and says nothing of {}",
+                    in_words(&needs.unknown)
+                ),
+            };
             fwdlab_guard::say!(
-                "{lacking}: the spread is that of {of}; --pilot 3 runs three blocks first, to plan for {what}"
+                "{lacking}: the spread is that of {of}{unknown}; --pilot 3 runs three blocks first, to plan for {what}"
             );
             own.iter().for_each(other_experiment);
         }
@@ -235,6 +242,11 @@ fn text(needs: &Needs) -> String {
         duration(needs.planned_seconds()),
         if needs.is_until_decided { " if all of them run" } else { "" },
     );
+    if needs.rows.is_empty() {
+        let of = in_words(&needs.unknown);
+        let _ = writeln!(out, "blocks needed: not known of {of} before a pilot");
+        return out;
+    }
     let _ = writeln!(
         out,
         "blocks needed, with a chance of {:.0} % (in brackets: if the spread was seen too small):\n",
@@ -261,6 +273,14 @@ fn text(needs: &Needs) -> String {
         ]);
     }
     out + &output::known_width().map_or_else(|| table.plain(), |columns| table.plain_in(columns))
+}
+
+/// `reset`, `reset and soak`, `recovery, reset and soak`.
+fn in_words(names: &[&str]) -> String {
+    match names {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// What comes before the first block.

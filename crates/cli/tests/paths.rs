@@ -88,6 +88,26 @@ fn one_is_no_plural_and_little_is_not_nothing() {
     assert!(text(&plan.stdout).contains("difference of 0.0001 %"), "{}", text(&plan.stdout));
 }
 
+/// A soak was planned with the spread of forwarding rates: "4 blocks".
+#[test]
+fn a_plan_says_of_which_measures_no_spread_is_known() {
+    let planned = |measure: &str| {
+        let lab = Lab::new(&format!("measure = {measure}\n{EXPERIMENT}"));
+        let output = lab.fwdlab(&["plan", "short.toml"]);
+        (text(&output.stdout).to_owned(), text(&output.stderr).to_owned())
+    };
+    let (table, said) = planned("[\"throughput\", \"recovery\", \"soak\"]");
+    assert!(table.contains("a quiet machine"), "{table}");
+    let wanted =
+        "published runs of forwarding rates, and says nothing of recovery and soak; --pilot";
+    assert!(said.contains(wanted), "{said}");
+    let (table, said) = planned("\"reset\"");
+    assert!(table.ends_with("blocks needed: not known of reset before a pilot\n"), "{table}");
+    assert!(said.contains("says nothing of reset; --pilot 3"), "{said}");
+    let (table, said) = planned("\"rate\"");
+    assert!(table.contains("a quiet machine") && !said.contains("nothing of"), "{table}{said}");
+}
+
 /// Nothing was said for many seconds.
 #[test]
 fn a_long_table_of_routes_is_named_while_it_is_read() {

@@ -13,7 +13,7 @@ use fwdlab_claims::blocks::rule;
 use fwdlab_device::Repeatability;
 use fwdlab_experiment::{Blocks, Experiment};
 use fwdlab_results::journal::seconds_of_stamp;
-use fwdlab_results::{Calibration, Grouping, Results, Trial};
+use fwdlab_results::{Calibration, Grouping, Measure, Results, Trial};
 
 /// Chance of finding what is there.
 pub const USUAL_POWER: f64 = 0.80;
@@ -23,6 +23,10 @@ pub const USUAL_POWER: f64 = 0.80;
 /// is known of a machine.
 const PUBLISHED_CV: [(&str, f64); 3] =
     [("a quiet machine", 0.0045), ("a usual machine", 0.0091), ("a restless machine", 0.0203)];
+
+/// The figures whose spread that is.
+const PUBLISHED: [Measure; 5] =
+    [Measure::Rate, Measure::Mrr, Measure::Ndr, Measure::Pdr, Measure::Throughput];
 
 /// Pauses between trials above this, in seconds, are interruptions; and above as many times the middle one,
 /// where trials themselves take that long.
@@ -67,8 +71,10 @@ pub struct Needs {
     /// need beside it.
     pub is_time_measured: bool,
     /// One for each comparison, or for each kind of machine, or of trials, while
-    /// nothing is known.
+    /// nothing is known; none where all measures are `unknown`.
     pub rows: Vec<Need>,
+    /// Measures of whose spread nothing is known without results: published runs are of rates.
+    pub unknown: Vec<&'static str>,
 }
 
 /// What one comparison needs.
@@ -106,8 +112,16 @@ impl Needs {
         let pilot = earlier
             .and_then(Earlier::of_device)
             .map_or_else(Vec::new, |results| from_pilot(experiment, results, wanted));
-        let rows =
-            if pilot.is_empty() { assumed(experiment, wanted, &PUBLISHED_CV) } else { pilot };
+        let mut measures: Vec<Measure> =
+            experiment.traffics.iter().map(|own| own.measure).collect();
+        measures.dedup();
+        let unlike = measures.iter().filter(|own| !PUBLISHED.contains(own));
+        let unlike: Vec<&str> = unlike.map(|own| own.name()).collect();
+        let (rows, unknown) = match pilot.is_empty() {
+            true if unlike.len() == measures.len() => (Vec::new(), unlike),
+            true => (assumed(experiment, wanted, &PUBLISHED_CV), unlike),
+            false => (pilot, Vec::new()),
+        };
         let measured = earlier.and_then(Earlier::of_same_time).and_then(seconds_per_trial);
         let own = |place: usize| experiment.own_time(&experiment.traffics[place]).as_secs_f64();
         let all: f64 = plan.trials.iter().map(|trial| own(trial.traffic)).sum();
@@ -128,6 +142,7 @@ impl Needs {
             profile_seconds: profiles as f64 * (trial + more_of_a_profile(experiment)),
             is_time_measured: measured.is_some(),
             rows,
+            unknown,
         }
     }
 
@@ -136,7 +151,11 @@ impl Needs {
     pub fn with_repeatability(self, experiment: &Experiment, spread: &Repeatability) -> Self {
         match self.is_measured() {
             true => self,
-            false => Self { rows: assumed(experiment, self.wanted, &spread.of), ..self },
+            false => Self {
+                rows: assumed(experiment, self.wanted, &spread.of),
+                unknown: Vec::new(),
+                ..self
+            },
         }
     }
 
