@@ -51,6 +51,29 @@ fn a_device_that_loses_frames_has_no_cost_where_the_tester_waits_for_them() {
     }
 }
 
+/// In FreeBSD guests each trial behind a rule that drops FAILED: "counters disagree".
+#[test]
+fn what_a_filter_drops_without_a_counter_is_its_own() {
+    let drops = |set: &[(&str, &str)]| {
+        let device = pass(10_000_000, 750);
+        let counted = Counted {
+            device_received: 1000,
+            device_sent: 750,
+            drops: BTreeMap::from([("output packets dropped".to_owned(), 50)]),
+            cable: pass(10_000_000, 2_000),
+            device,
+            ..Counted::default()
+        };
+        measured(counted, &variant(set), GuestClock::Instructions).drops.expect("counted")
+    };
+    let rule = "add 100 deny udp from 198.18.10.3 to any";
+    for set in [("ipfw", rule), ("pf", "block all"), (NFTABLES, "table ip f {}")] {
+        assert_eq!(drops(&[set]).get("rules or program"), Some(&200), "{set:?}");
+    }
+    assert_eq!(drops(&[]).get("rules or program"), None);
+    assert_eq!(drops(&[("ipfw", " ")]).get("rules or program"), None);
+}
+
 #[test]
 fn a_cable_without_frames_is_a_doubt_about_the_trial() {
     let counted = Counted { device: pass(10_000_000, 1_000), ..Counted::default() };

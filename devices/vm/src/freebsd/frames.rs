@@ -1,5 +1,5 @@
 //! The frames of a trial as a file for the guest: one turn of the traffic's flows in the planned
-//! order, as they are sent and as a router has to hand them on.
+//! order, or many draws of a skewed one, as they are sent and as a router has to hand them on.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fwdlab_agent::task::Task;
 use fwdlab_port::Pool;
 use fwdlab_traffic::{
-    DEVICE_MACS, FlowSet, FrameSizes, Recording, Sender, Stream, TESTER_MACS, TrafficPlan,
+    DEVICE_MACS, FlowSet, FrameSizes, Order, Recording, Sender, Stream, TESTER_MACS, TrafficPlan,
 };
 use fwdlab_wire::checksum;
 
@@ -15,6 +15,11 @@ use crate::VmError;
 
 /// Most flows: their frames have to fit into the guest's memory twice.
 pub(super) const MOST_FLOWS: u32 = 1 << 20;
+
+/// Draws of a skewed order for each flow, and at least and at most so many in all.
+const DRAWS_PER_FLOW: u32 = 16;
+const LEAST_DRAWS: u32 = 1 << 14;
+const MOST_DRAWS: u32 = 1 << 18;
 
 /// Frames that are written at once.
 const BATCH: usize = 256;
@@ -57,7 +62,8 @@ pub(super) fn file(task: &Task, recording: Option<&Recording>) -> Result<Vec<u8>
     Ok(file)
 }
 
-/// As many frames as there are flows, as the tester of every device writes them.
+/// The frames that are sent in turns, as the tester of every device writes them: one of each flow, or those that a
+/// skewed order draws.
 fn turn(task: &Task) -> Result<Vec<Vec<u8>>, VmError> {
     let refused = |why: String| VmError::Traffic { why };
     let traffic = &task.traffic;
@@ -72,7 +78,13 @@ fn turn(task: &Task) -> Result<Vec<Vec<u8>>, VmError> {
     stream.order =
         order.map_err(|error: fwdlab_traffic::TrafficError| refused(error.to_string()))?;
     stream.sizes = FrameSizes::fixed(usize::from(traffic.frame_bytes));
-    written(TrafficPlan::new(vec![stream]), count as usize)
+    let frames = match stream.order {
+        Order::Sequential | Order::Random => count,
+        Order::Zipf { .. } | Order::Elephants { .. } => {
+            count.saturating_mul(DRAWS_PER_FLOW).clamp(LEAST_DRAWS, MOST_DRAWS).max(count)
+        }
+    };
+    written(TrafficPlan::new(vec![stream]), frames as usize)
 }
 
 /// The frames of a capture.

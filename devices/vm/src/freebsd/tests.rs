@@ -87,6 +87,27 @@ fn the_frames_are_those_of_every_tester_and_expected_as_a_router_sends_them() {
     }
 }
 
+/// One turn had as many draws as there are flows, and went round and round: 11 of 20 flows were ever sent.
+#[test]
+fn skewed_orders_are_drawn_often_enough_for_their_shares() {
+    let mut task = task(4);
+    (task.traffic.source, task.traffic.destination) =
+        ("198.18.10.1-198.18.10.4:2000".to_owned(), "198.19.10.1-198.19.10.5:2000".to_owned());
+    for (order, least, most) in [("elephants(1, 50%)", 0.48, 0.52), ("zipf(0)", 0.04, 0.06)] {
+        order.clone_into(&mut task.traffic.order);
+        let file = frames::file(&task, None).expect("frames");
+        let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"));
+        let (frames, flows) = (word(0) as usize, word(4) as usize);
+        assert_eq!(flows, 20, "{order}");
+        let mut sent = vec![0_usize; flows];
+        (0..frames).for_each(|at| sent[word(8 + 12 * at) as usize] += 1);
+        let share = |count: Option<&usize>| *count.expect("flows") as f64 / frames as f64;
+        let (least_seen, most_seen) = (share(sent.iter().min()), share(sent.iter().max()));
+        assert!(least <= most_seen && most_seen <= most, "{order}: {most_seen}");
+        assert!(least_seen > 0.02, "{order}: {least_seen}");
+    }
+}
+
 #[test]
 fn the_script_sets_what_a_variant_says_and_leaves_the_choice_where_it_is_asked_to() {
     let mut task = task(4);
