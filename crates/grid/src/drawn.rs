@@ -73,7 +73,7 @@ fn head_of<'a>(cells: &[&'a str], count: usize) -> Option<Vec<&'a str>> {
     }
 }
 
-fn row_of(line: usize, cells: &[&str]) -> Item {
+pub(crate) fn row_of(line: usize, cells: &[&str]) -> Item {
     Item::row(line, format!("| {} |", cells.join(" | ")))
 }
 

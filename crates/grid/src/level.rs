@@ -10,7 +10,8 @@ pub(crate) const CHANGES: &str = "more less faster slower above below ahead behi
     wins won lose loses lost loss drop drops dropped drops costs cost save saves saved difference differ apart over \
     under gap miss misses missed short improves improved improvement better worse increase increases increased decrease decreases decreased \
     grow grows grew shrink shrinks fell falls rise rises rose beats beat adds add added exceeds exceed gone missing \
-    extra away between leaves shorter longer penalty overhead reduces reduced back off up down by boost speedup";
+    extra away between leaves shorter longer penalty overhead reduces reduced back off up down by boost speedup sooner \
+    later earlier quieter louder cheaper lighter heavier";
 /// Words of numbers that no cell is.
 const OTHERS: &str = "offered offering sends sent generator generates limit target wanted theoretical datasheet \
     advertised spec nominal expected should would could maximal capacity";
@@ -65,7 +66,7 @@ pub(crate) fn bound_of(piece: &Piece, at: usize) -> Option<bool> {
     let words: Vec<&str> = piece.tokens[from..at].iter().map(|own| own.text.as_str()).collect();
     let has = |word: &str| words.contains(&word);
     let pair = |a: &str, b: &str| words.windows(2).any(|two| two == [a, b]);
-    let is_denied = piece.has("never not no none nowhere")
+    let is_denied = piece.has("never not no none nowhere nothing neither")
         || piece.tokens[from..at].iter().any(|own| own.text.ends_with("n't"));
     let above = pair("more", "than")
         || pair("at", "least")
@@ -85,7 +86,11 @@ pub(crate) fn bound_of(piece: &Piece, at: usize) -> Option<bool> {
         || pair("lower", "than")
         || pair("fewer", "than")
         || pair("smaller", "than");
-    let is_short = is_denied && (has("reach") || has("reaches"));
+    let is_reached = ["reach", "reaches", "reached", "past", "beyond"].into_iter().any(has)
+        || [("gets", "to"), ("get", "to"), ("got", "to"), ("as", "far"), ("as", "much"), ("as", "many")]
+            .into_iter()
+            .any(|(a, b)| pair(a, b));
+    let is_short = is_denied && is_reached;
     match (above, below) {
         _ if is_short => Some(false),
         (true, false) => Some(!is_denied),
@@ -118,6 +123,9 @@ fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> CellVerdict {
     let next = row_behind(piece, claimed);
     let rows = side.or(next).map_or_else(|| piece.own_rows(), |row| vec![row]);
     let is_long = claimed.number.unit == Unit::Seconds && claimed.number.value > LONGEST;
+    if is_of_another_scale(grid, claimed, &columns) {
+        return CellVerdict::Open;
+    }
     if columns.is_empty() || claimed.number.value == 0.0 || grid.is_block && is_long {
         return CellVerdict::Open;
     }
@@ -182,6 +190,18 @@ fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> CellVerdict {
         () if !rows.is_empty() => CellVerdict::Doubtful(shown()),
         () => CellVerdict::Open,
     }
+}
+
+/// The 60 s of a trial beside microseconds.
+fn is_of_another_scale(grid: &Grid, claimed: &Claimed, columns: &[usize]) -> bool {
+    const FAR: f64 = 2e3;
+    let is_time = |at: &&usize| grid.columns[**at].unit == Unit::Seconds;
+    let columns: Vec<&usize> = columns.iter().filter(is_time).collect();
+    let cell = |at: usize| (0..grid.rows.len()).filter_map(move |row| grid.at((row, at)));
+    let mut cells = columns.iter().flat_map(|at| cell(**at));
+    let number = claimed.number;
+    let is_near = |own: Number| number.value < FAR * own.value && own.value < FAR * number.value;
+    number.unit == Unit::Seconds && !columns.is_empty() && !cells.any(is_near)
 }
 
 /// Seconds up to which a time is that of one packet.
@@ -284,6 +304,20 @@ fn of_one_row(
     rough: bool,
 ) -> CellVerdict {
     let own = claimed.number;
+    // "5.3 s sooner on R2 than on R1"
+    if let ([a, b], false) = (columns, piece.has_taken_columns || piece.own_columns().len() != 2) {
+        let (Some(one), Some(other)) = (grid.at((row, *a)), grid.at((row, *b))) else {
+            return CellVerdict::Open;
+        };
+        let is_it = agrees(own, one.value - other.value, one.half + other.half, rough)
+            || [one, other].iter().any(|cell| agrees(own, cell.value, cell.half, rough));
+        let data = format!("{}; {}", grid.shown((row, *a)), grid.shown((row, *b)));
+        return match (is_it, piece.has_taken_rows) {
+            (true, _) => CellVerdict::Holds,
+            (false, false) => CellVerdict::Wrong(data),
+            (false, true) => CellVerdict::Doubtful(data),
+        };
+    }
     let is_any = columns.iter().any(|column| {
         grid.at((row, *column)).is_some_and(|cell| {
             agrees(own, cell.value, cell.half, rough)

@@ -67,6 +67,8 @@ pub struct Grid {
     pub lines: (usize, usize),
     /// A block of sets; the first is what the others are held against.
     pub is_block: bool,
+    /// A list of figures.
+    pub is_list: bool,
 }
 
 /// A cell by its row and its column.
@@ -85,6 +87,8 @@ impl Grid {
             Unit::Packets => (own.value / 1e3, " kpps"),
             Unit::Bits => (own.value / 1e9, " Gb/s"),
             Unit::Seconds if own.value < 1e-6 => (own.value * 1e9, " ns"),
+            Unit::Seconds if own.value >= 1.0 => (own.value, " s"),
+            Unit::Seconds if own.value >= 1e-3 => (own.value * 1e3, " ms"),
             Unit::Seconds => (own.value * 1e6, " us"),
             Unit::Percent => (own.value, " %"),
             Unit::Watts => (own.value, " W"),
@@ -103,6 +107,11 @@ impl Grid {
         }
         let mut cells: Vec<Vec<&str>> = vec![cells_of(&header.text)];
         cells.extend(body.iter().map(|row| cells_of(&row.text)));
+        if is_numbered(&cells) {
+            for row in &mut cells {
+                row.remove(0);
+            }
+        }
         if has_units_of_rows(&cells) {
             cells = turned(&cells);
         }
@@ -126,6 +135,7 @@ impl Grid {
             shared: BTreeSet::new(),
             lines,
             is_block: false,
+            is_list: false,
         };
         // where the first column repeats itself, the second tells its rows apart
         let keys: BTreeSet<&str> = body.iter().filter_map(|row| row.first().copied()).collect();
@@ -167,6 +177,7 @@ impl Grid {
             head: BTreeSet::new(),
             lines,
             is_block: true,
+            is_list: false,
         }
     }
 
@@ -185,7 +196,15 @@ impl Grid {
 }
 
 /// Rows of a table up to which its sentences are read: work grows with rows and sentences.
-const MOST_ROWS: usize = 64;
+const MOST_ROWS: usize = 512;
+
+/// Whether the first column only counts rows: "#", 1, 2, ...
+fn is_numbered(cells: &[Vec<&str>]) -> bool {
+    let Some((names, body)) = cells.split_first() else { return false };
+    let is_count = |(at, row): (usize, &Vec<&str>)| row[0].parse() == Ok(at + 1);
+    let is_word = |row: &Vec<&str>| row.get(1).is_some_and(|own| own.contains(char::is_alphabetic));
+    names.len() > 2 && body.iter().all(is_word) && body.iter().enumerate().all(is_count)
+}
 
 /// Whether what is measured stands in the first column, and what it is measured of above: "Throughput (Gbit/s)" of a
 /// row, and no unit in the heads of columns.
@@ -204,7 +223,7 @@ fn turned<'a>(cells: &[Vec<&'a str>]) -> Vec<Vec<&'a str>> {
 }
 
 /// Words that all of several names have.
-fn shared(names: &[Name]) -> BTreeSet<String> {
+pub(crate) fn shared(names: &[Name]) -> BTreeSet<String> {
     let Some((first, rest)) = names.split_first().filter(|(_, rest)| !rest.is_empty()) else {
         return BTreeSet::new();
     };
@@ -219,6 +238,9 @@ fn shared(names: &[Name]) -> BTreeSet<String> {
 /// The last unit of a text. A per cent sign beside digits is part of a name: "99.9 %".
 fn unit_within(text: &str) -> Option<(Unit, f64)> {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '[' | ']' | ',');
+    if text.contains("(s)") || text.contains("[s]") {
+        return Some((Unit::Seconds, 1.0));
+    }
     let has_digits = text.contains(|c: char| c.is_ascii_digit());
     let is_unit = |own: &&str| *own != "x" && (*own != "%" || !has_digits);
     text.split(is_end).filter(is_unit).rev().find_map(unit_of)

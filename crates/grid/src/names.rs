@@ -100,7 +100,8 @@ fn is_in_parts(word: &str, tokens: &[Token]) -> bool {
         is_digits(&two[1]) && two[0].text == letters
             || is_digits(&two[0]) && two[1].text.starts_with(letters) && !two[0].is_last
     }) || tokens.iter().any(|own| {
-        own.text.split_once('-').is_some_and(|(a, b)| a == digits && b.starts_with(letters))
+        let is_it = |a: &str| a == digits || a == "single" && digits == "1";
+        own.text.split_once('-').is_some_and(|(a, b)| is_it(a) && b.starts_with(letters))
     })
 }
 
@@ -148,6 +149,18 @@ pub(crate) fn is_column(grid: &Grid, tokens: &[Token], at: usize, index: usize) 
         grid.columns.len() > 1 && grid.columns.iter().all(|own| own.name.words.contains(word))
     };
     let is_plain = token.number.is_none();
+    let is_compound = !token.parts.is_empty()
+        && token.parts.iter().all(|part| column.name.words.contains(part) && !is_shared(part));
+    if is_plain && is_compound {
+        return true;
+    }
+    // "100,000 prefixes" of a column that is called so
+    if grid.columns.len() > 1 && !grid.is_block {
+        let has = |name: &Name| name.words.iter().any(|word| is_same_number(token, word));
+        if has(&column.name) && !grid.rows.iter().any(has) {
+            return true;
+        }
+    }
     if is_plain && is_of(token, &column.name) {
         let own = grid.columns.iter().filter(|own| own.name.words.contains(&token.root));
         let is_sole = own.count() == 1 && token.is("rate throughput") && grid.columns.len() > 1;

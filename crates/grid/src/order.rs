@@ -9,14 +9,15 @@ const NEGATIONS: &str =
     "not no never neither nor cannot can't isn't doesn't don't none without hardly barely";
 
 /// Words of more and of less; those of speed turn round where times are measured.
-const MORE: &str = "exceeds exceed exceeded above ahead higher more larger greater bigger";
-const LESS: &str = "below behind lower less smaller fewer";
+const MORE: &str =
+    "exceeds exceed exceeded above ahead higher more larger greater bigger longer louder heavier";
+const LESS: &str = "below behind lower less smaller fewer shorter quieter lighter";
 const QUICK: &str =
-    "faster beats beat outperforms quicker better overtakes overtook overtaken outruns outran";
-const SLOW: &str = "slower worse";
+    "faster beats beat outperforms quicker better overtakes overtook overtaken outruns outran sooner earlier";
+const SLOW: &str = "slower worse later";
 
 /// Whether the value of what stands first is the larger one.
-fn direction(piece: &Piece, at: usize, unit: Unit) -> Option<bool> {
+pub(crate) fn direction(piece: &Piece, at: usize, unit: Unit) -> Option<bool> {
     let token = &piece.tokens[at];
     let is_time = unit == Unit::Seconds;
     if token.is(MORE) {
@@ -50,6 +51,18 @@ pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
             _ => None,
         }
     };
+    // "100k routes with it are quicker than 1k without"
+    if !grid.is_block
+        && !piece.has_taken_rows
+        && !piece.has_taken_columns
+        && let (Some((a, b)), Some((c, d))) = (sides(&piece.rows), sides(&piece.columns))
+        && grid.columns[c].unit == grid.columns[d].unit
+    {
+        let more = direction(piece, at, grid.columns[c].unit)?;
+        let is_so = is_more(grid, (a, c), (b, d))? == more;
+        let data = format!("{}; {}", grid.shown((a, c)), grid.shown((b, d)));
+        return Some(if is_so { CellVerdict::Holds } else { CellVerdict::Wrong(data) });
+    }
     if !piece.has_taken_columns
         && !grid.is_block
         && let Some((first, second)) = sides(&piece.columns)
@@ -57,7 +70,7 @@ pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     {
         return between_columns(grid, piece, at, (first, second));
     }
-    if piece.has_taken_rows {
+    if piece.has_taken_rows && !piece.is_referring {
         return None;
     }
     // "the worst run of one beats the best of the other"
@@ -85,8 +98,42 @@ pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     match (all.contains(&true), all.contains(&false)) {
         (true, false) => Some(CellVerdict::Holds),
         (false, true) => Some(CellVerdict::Wrong(data())),
+        // as much as the other, as far as it is written
+        (false, false) if is_same(grid, &columns, first, second) => {
+            Some(CellVerdict::Doubtful(data()))
+        }
         _ => None,
     }
+}
+
+/// Whether two rows have one value in each of some columns.
+fn is_same(grid: &Grid, columns: &[usize], first: usize, second: usize) -> bool {
+    let value = |row: usize, at: &usize| grid.at((row, *at)).map(|own| own.value);
+    let is_it = |at: &usize| value(first, at).is_some() && value(first, at) == value(second, at);
+    !columns.is_empty() && !grid.is_block && columns.iter().all(is_it)
+}
+
+/// "X ties with Y", "X is on a par with Y": two rows that are far apart in each column that may be meant.
+pub(crate) fn level_with(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
+    const SAME: &str = "ties tie tied equals equal matches par identical";
+    const FAR: f64 = 0.03;
+    let is_same = piece.has(SAME)
+        || piece.tokens.windows(2).any(|two| two[0].is("level same") && two[1].is("with as"));
+    let is_open = piece.has(NEGATIONS) || piece.has_taken_rows || piece.is_group;
+    let rows = piece.own_rows();
+    let ([a, b], true, false) = (rows.as_slice(), is_same, is_open) else { return None };
+    let pairs: Vec<(Place, Place)> = match piece.own_columns().as_slice() {
+        [c, d] if grid.is_block => vec![((*a, *c), (*b, *d))],
+        [_, _, ..] => return None,
+        _ => comparable(grid, piece).iter().map(|at| ((*a, *at), (*b, *at))).collect(),
+    };
+    let is_far = |(a, b): &(Place, Place)| {
+        let (Some(a), Some(b)) = (grid.at(*a), grid.at(*b)) else { return false };
+        (a.value - b.value).abs() > FAR * a.value.abs() + a.half + b.half
+    };
+    let (one, other) = *pairs.first()?;
+    let data = format!("{}; {}", grid.shown(one), grid.shown(other));
+    pairs.iter().all(is_far).then_some(CellVerdict::Doubtful(data))
 }
 
 fn between_columns(
@@ -134,7 +181,7 @@ fn comparable(grid: &Grid, piece: &Piece) -> Vec<usize> {
 }
 
 /// `None` where they are the same as far as they are written.
-fn is_more(grid: &Grid, first: Place, second: Place) -> Option<bool> {
+pub(crate) fn is_more(grid: &Grid, first: Place, second: Place) -> Option<bool> {
     let (a, b) = (grid.at(first)?, grid.at(second)?);
     ((a.value - b.value).abs() > a.half + b.half).then_some(a.value > b.value)
 }
@@ -184,7 +231,8 @@ fn superlative(grid: &Grid, piece: &Piece) -> Option<(Vec<usize>, bool)> {
     };
     let find = |list: &str| {
         (0..piece.tokens.len()).find(|at| {
-            piece.tokens[*at].is(list) && !is_of_runs(*at) && is_of_all(grid, piece, *at)
+            let is_free = piece.tokens[*at].seat.is_none() && !is_of_runs(*at);
+            piece.tokens[*at].is(list) && is_free && is_of_all(grid, piece, *at)
         })
     };
     let lists = [(FIRST, true), (LAST, false), (QUICKEST, !is_time), (SLOWEST, is_time)];
@@ -318,6 +366,7 @@ pub(crate) fn steadier(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
         .or_else(|| pair("less tighter", scatters));
     let is_wide = piece
         .find("noisier")
+        .or_else(|| pair("more", "widely"))
         .or_else(|| pair("less", "stable steady consistent reproducible repeatable"))
         .or_else(|| pair("more", "noise noisy scatter variation variance jitter jittery scattered"))
         .or_else(|| pair("more wider", scatters));

@@ -8,10 +8,10 @@ use crate::verdict::CellVerdict;
 
 /// A ratio that is claimed.
 #[derive(Clone, Copy, Debug)]
-struct Ratio {
+pub(crate) struct Ratio {
     /// In per cent, or so many times.
-    number: Number,
-    at: usize,
+    pub(crate) number: Number,
+    pub(crate) at: usize,
     is_rough: bool,
 }
 
@@ -33,7 +33,7 @@ const WORDS: [(&str, f64, Unit); 14] = [
     ("tripled", 3.0, Unit::Times),
 ];
 
-fn ratios(piece: &Piece) -> Vec<Ratio> {
+pub(crate) fn ratios(piece: &Piece) -> Vec<Ratio> {
     let of_numbers =
         piece.claimed.iter().filter(|own| matches!(own.number.unit, Unit::Percent | Unit::Times));
     let mut found: Vec<Ratio> = of_numbers
@@ -236,6 +236,9 @@ fn pairs(grid: &Grid, piece: &Piece) -> (Vec<(Place, Place)>, bool) {
             );
         }
         return (found, is_certain);
+    }
+    if rows.len() > MOST {
+        return (found, false);
     }
     if rows.len() >= 2 {
         for (at, one) in rows.iter().enumerate() {
