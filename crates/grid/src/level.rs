@@ -10,11 +10,11 @@ pub(crate) const CHANGES: &str = "more less faster slower above below ahead behi
     wins won lose loses lost loss drop drops dropped drops costs cost save saves saved difference differ apart over \
     under gap miss misses missed short improves improved improvement better worse increase increases increased decrease decreases decreased \
     grow grows grew shrink shrinks fell falls rise rises rose beats beat adds add added exceeds exceed gone missing \
-    extra away between leaves shorter longer penalty overhead reduces reduced back off up down by boost speedup sooner \
+    extra away between leaves shorter longer penalty overhead reduces reduced back off up down by boost speedup sooner bring brings brought \
     later earlier quieter louder cheaper lighter heavier";
 /// Words of numbers that no cell is.
 const OTHERS: &str = "offered offering sends sent generator generates limit target wanted theoretical datasheet \
-    advertised spec nominal expected should would could maximal capacity";
+    advertised spec nominal expected should would could maximal capacity together combined altogether total sum";
 /// Words that make a number rough.
 const SOFT: &str = "about around roughly approximately some nearly almost circa ~ near so ca approx just practically \
     hardly ish";
@@ -71,8 +71,7 @@ pub(crate) fn bound_of(piece: &Piece, at: usize) -> Option<bool> {
     let above = pair("more", "than")
         || pair("at", "least")
         || pair("better", "than")
-        || has("exceeds")
-        || has("exceed")
+        || ["exceeds", "exceed", "exceeded", "passed", "passes", "topped"].into_iter().any(has)
         || has("above")
         || has("over")
         || pair("larger", "than")
@@ -83,6 +82,7 @@ pub(crate) fn bound_of(piece: &Piece, at: usize) -> Option<bool> {
         || has("under")
         || pair("up", "to")
         || has("within")
+        || has("inside")
         || pair("lower", "than")
         || pair("fewer", "than")
         || pair("smaller", "than");
@@ -162,11 +162,14 @@ fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> CellVerdict {
         }
     } else if let Some(own) = of_difference(grid, piece, claimed, &columns) {
         return own;
+    } else if rows.is_empty() && is_of_no_cells(grid, piece, claimed, &columns) {
+        return CellVerdict::Doubtful("no two cells of a row or a column are so far apart".to_owned());
     } else {
         return CellVerdict::Open;
     }
     // a difference, or a figure of something else
-    let is_bare = rows.len() == 1 && !piece.has_taken_rows && !piece.columns.is_empty() && !moves;
+    let has_column = !piece.columns.is_empty() || grid.is_list && grid.columns.len() == 1;
+    let is_bare = rows.len() == 1 && !piece.has_taken_rows && has_column && !moves;
     if !is_bare && is_apart(grid, claimed, rough) {
         return CellVerdict::Open;
     }
@@ -225,6 +228,22 @@ fn any_middle(grid: &Grid, columns: &[usize], is_it: impl Fn(&Place) -> bool) ->
 
 /// Words that hold two things against each other.
 const CHANGES_OF_TWO: &str = "than";
+
+/// "Doubling them adds another 3 Mpps" of a table in whose one column of that unit no two cells are so far apart.
+fn is_of_no_cells(grid: &Grid, piece: &Piece, claimed: &Claimed, columns: &[usize]) -> bool {
+    let rough = is_rough(piece, claimed.at);
+    let mut cells = columns.iter().flat_map(|at| {
+        (0..grid.rows.len()).filter_map(move |row| grid.at((row, *at)))
+    });
+    let is_small = grid.rows.len() <= MOST && claimed.number.unit != Unit::Plain;
+    let is_one = columns.len() == 1 && !grid.is_block && bound_of(piece, claimed.at).is_none();
+    is_small
+        && is_one
+        && piece.has("another adds add gains loses brings costs")
+        && !piece.has("than")
+        && !is_apart(grid, claimed, rough)
+        && !cells.any(|own| agrees(claimed.number, own.value, own.half, rough))
+}
 
 /// Whether a number is what two cells of one column, or of one row, are apart.
 fn is_apart(grid: &Grid, claimed: &Claimed, rough: bool) -> bool {
@@ -364,6 +383,24 @@ fn of_only(grid: &Grid, (row, column): Place, is_so: impl Fn(&Place) -> bool) ->
     odd.map_or(CellVerdict::Holds, |other| CellVerdict::Wrong(grid.shown((other, column))))
 }
 
+/// Words of a difference that a bound may be of.
+const STEPS: &str = "gain gains gained win wins lose loses lost loss drop drops costs cost save saves saved difference differ \
+    differs apart gap improves increase increases decrease grow grows shrink fell falls rise rises add adds added extra \
+    longer shorter penalty overhead reduces reduced boost speedup between moves move varies vary";
+
+/// How much of a bound its rounding may be.
+const MOST_SLACK: f64 = 0.03;
+
+/// "No run got as far as 3.39 Mpps", "every run is above 2 Mpps": the ends of runs of a block.
+fn ends_of_runs(grid: &Grid, piece: &Piece, places: &[Place], above: bool) -> Option<Vec<Place>> {
+    const ALL: &str = "no none never every all each any single";
+    let of_runs = piece.has(ALL) && piece.has("run runs bench benches sample samples trial");
+    let end = if above { Measure::Least } else { Measure::Most };
+    let is_end = |own: &&Place| grid.columns[own.1].measure == end;
+    let is_open = grid.is_block && of_runs && piece.own_columns().is_empty();
+    is_open.then(|| places.iter().filter(is_end).copied().collect())
+}
+
 fn of_bound(
     grid: &Grid,
     piece: &Piece,
@@ -372,15 +409,15 @@ fn of_bound(
     above: bool,
 ) -> CellVerdict {
     let number = claimed.number;
+    // "at least 1 Mpps" is not half of it
+    let slack = number.half.min(MOST_SLACK * number.value.abs());
     let is_beyond = |place: &&Place| {
         value(grid, **place, number.unit).is_some_and(|(value, half)| {
-            if above {
-                value < number.value - half - number.half
-            } else {
-                value > number.value + half + number.half
-            }
+            if above { value < number.value - half - slack } else { value > number.value + half + slack }
         })
     };
+    let ends = ends_of_runs(grid, piece, places, above);
+    let places = ends.as_deref().unwrap_or(places);
     let mut columns: Vec<usize> = places.iter().map(|place| place.1).collect();
     columns.sort_unstable();
     columns.dedup();
@@ -392,11 +429,16 @@ fn of_bound(
     let odd: Vec<&Place> = places.iter().filter(is_beyond).collect();
     let Some(first) = odd.first() else { return CellVerdict::Holds };
     let is_of_all = odd.len() == places.len();
-    let is_universal = piece.has("all every each any always never none") || !piece.rows.is_empty();
-    let is_change = piece.has("than") && piece.own_rows().len() != 1;
+    const ALL: &str = "all every each any always never none no nothing nowhere";
+    let is_universal = piece.has(ALL) || !piece.rows.is_empty();
+    // "more than 9 Mpps" holds it against nothing else
+    let is_than = |at: usize| piece.tokens[at].is("than") && claimed.at.abs_diff(at) > 2;
+    let is_change = ((0..piece.tokens.len()).any(is_than) || piece.has(STEPS)) && piece.own_rows().len() != 1;
     let data = grid.shown(**first);
+    // one of several rows may be meant
+    let is_any = piece.is_group && !piece.has(ALL) && !is_of_all;
     match () {
-        () if is_change => CellVerdict::Open,
+        () if is_change || is_any => CellVerdict::Open,
         () if columns.len() == 1 && (is_of_all || is_universal) && !piece.has_taken_rows => {
             CellVerdict::Wrong(data)
         }

@@ -30,7 +30,13 @@ impl Name {
         let bare = without_commas(text);
         let parts = bare.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '%'));
         let words = parts.map(|own| own.trim_matches('.')).filter(|own| !own.is_empty());
-        Self { text: text.trim().to_owned(), words: words.map(root_of).collect() }
+        // "guest.vtnet", and not "6.9" or "a.4"
+        let parts = |own: &'_ str| -> Vec<String> {
+            let is_name = own.contains('.') && !own.contains(|c: char| c.is_ascii_digit());
+            let parts = own.split('.').filter(|part| is_name && part.len() > 2);
+            parts.map(root_of).chain([root_of(own)]).collect()
+        };
+        Self { text: text.trim().to_owned(), words: words.flat_map(parts).collect() }
     }
 }
 
@@ -95,7 +101,9 @@ impl Grid {
             _ => (own.value, ""),
         };
         let value = (value * 1e4).round() / 1e4;
-        format!("'{}', {}: {value}{unit}", self.rows[row].text, self.columns[column].name.text)
+        let column = self.columns[column].name.text.as_str();
+        let joint = if column.is_empty() { "" } else { ", " };
+        format!("'{}'{joint}{column}: {value}{unit}", self.rows[row].text)
     }
 
     /// The table that some rows of a page are; `about` is what stands above it.

@@ -35,9 +35,15 @@ pub(crate) fn direction(piece: &Piece, at: usize, unit: Unit) -> Option<bool> {
 
 /// "IPv6 exceeds IPv4", "X is slower than Y".
 pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
-    let at = (0..piece.tokens.len()).find(|at| direction(piece, *at, Unit::Packets).is_some())?;
+    // "behind nftables" may be what a row is called
+    let is_name = |at: usize| piece.rows.iter().any(|own| own.1 == at);
+    let is_one = |at: &usize| direction(piece, *at, Unit::Packets).is_some() && !is_name(*at);
+    let at = (0..piece.tokens.len()).find(is_one)?;
     // "less than six times what one does"
-    let is_factor = |own: &Token| own.number.is_some_and(|own| own.unit == Unit::Times);
+    let is_factor = |own: &Token| {
+        let is_ratio = |unit: Unit| matches!(unit, Unit::Times | Unit::Percent);
+        own.number.is_some_and(|own| is_ratio(own.unit)) || own.is("twice thrice half double")
+    };
     if piece.has(NEGATIONS) || piece.tokens[at + 1..].iter().take(3).any(is_factor) {
         return None;
     }
@@ -304,9 +310,10 @@ fn extreme_column(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     };
     let odds: Vec<(usize, usize)> =
         rows.iter().filter_map(|row| Some((*row, odd(*row)?))).collect();
+    let is_every = piece.has("every each all always everywhere");
     match odds.first() {
         None => Some(CellVerdict::Holds),
-        Some((row, other)) if odds.len() == rows.len() => Some(CellVerdict::Wrong(format!(
+        Some((row, other)) if odds.len() == rows.len() || is_every => Some(CellVerdict::Wrong(format!(
             "{}; {}",
             grid.shown((*row, *column)),
             grid.shown((*row, *other))

@@ -37,8 +37,8 @@ pub(crate) fn pieces(grid: &Grid, tokens: &[Token], said: &[Piece]) -> Vec<Piece
                 piece.is_group = before.is_group;
                 piece.rows = before.rows.iter().map(|(row, _)| (*row, 0)).collect();
                 // "at 90 % load, ..." says of what the rest is
-                let is_lead =
-                    found.len() == 1 && before.claimed.is_empty() && before.tokens.len() < 8;
+                let is_short = |own: &Piece| own.claimed.is_empty() && own.tokens.len() < 8;
+                let is_lead = found.iter().all(is_short);
                 piece.has_taken_rows = !is_lead;
             }
             if piece.columns.is_empty() && !before.columns.is_empty() {
@@ -65,11 +65,15 @@ fn narrow(piece: &mut Piece, before: &Piece) {
 /// "Deepest drop: mlx5, IPv6, four queues": clauses that only name what the one before them is of.
 fn gather(all: &mut Vec<Piece>) {
     const MOST_TOKENS: usize = 7;
-    let is_name =
-        |own: &Piece| own.claimed.is_empty() && !own.rows.is_empty() && own.tokens.len() < MOST_TOKENS;
+    const MOST: &str = "best biggest largest highest greatest deepest worst steepest fastest slowest lowest smallest";
+    let is_name = |own: &Piece| {
+        let is_bare = own.claimed.is_empty() && !own.has(MOST) && !own.has("is are was were has have");
+        is_bare && !own.rows.is_empty() && own.tokens.len() < MOST_TOKENS
+    };
     let is_of_rest = |at: &usize| {
         let own = &all[*at];
-        own.rows.is_empty() && own.claimed.is_empty() && all[at + 1..].iter().all(is_name)
+        let is_open = own.rows.is_empty() && own.claimed.is_empty() && own.has(MOST);
+        is_open && all[at + 1..].iter().all(is_name)
     };
     let Some(at) = (0..all.len().saturating_sub(1)).find(is_of_rest) else { return };
     let Some(last) = all.last().cloned() else { return };
@@ -181,6 +185,7 @@ impl Naming<'_> {
                 || said.contains(own.text.as_str())
                 || said.iter().any(|word| is_same_number(own, word))
                 || own.parts.iter().any(|part| said.contains(part.as_str()))
+                || !own.parts.is_empty() && said.contains(own.text.replace('-', "").as_str())
         };
         if !tokens.iter().any(is_own)
             && let Some(at) = place_in_parts(said, tokens)
@@ -254,8 +259,8 @@ fn bound(grid: &Grid, tokens: Vec<Token>) -> Piece {
 
 /// Which of two rows of a block, or of two columns of a table, is meant by what was before and after something.
 fn states(grid: &Grid, tokens: &[Token], piece: &mut Piece) {
-    const BEFORE: &str = "before unpatched vanilla baseline stock original unmodified release";
-    const AFTER: &str = "after patched";
+    const BEFORE: &str = "before unpatched vanilla baseline stock original unmodified release old older";
+    const AFTER: &str = "after patched new newer";
     let is_of_two = match grid.is_block {
         true => piece.rows.is_empty() && grid.rows.len() == 2,
         false => piece.columns.is_empty() && is_of_states(grid),

@@ -14,6 +14,7 @@ pub(crate) fn mark(grid: &Grid, tokens: &mut [Token]) {
         let seat = row_by_order(grid, tokens, at, nouns)
             .or_else(|| row_beside(grid, tokens, at, nouns))
             .or_else(|| row_by_size(grid, tokens, at))
+            .or_else(|| row_of_none(grid, tokens, at))
             .map(Seat::Row)
             .or_else(|| column_by_order(grid, tokens, at));
         tokens[at].seat = seat;
@@ -130,6 +131,14 @@ fn key(name: &Name) -> Option<f64> {
     };
     let is_scale = rest.next().is_none_or(|c| !c.is_alphabetic() || matches!(c, 'i' | 'b' | 'B'));
     Some(if is_scale { value * scale } else { value })
+}
+
+/// "With no rules at all" of a row that is called 0 or none.
+fn row_of_none(grid: &Grid, tokens: &[Token], at: usize) -> Option<usize> {
+    let is_none = |name: &Name| matches!(name.text.as_str(), "0" | "none" | "None");
+    let next = tokens.get(at + 1).filter(|_| tokens[at].is("no without zero"))?;
+    let is_head = grid.head.contains(&next.root) && !grid.is_block;
+    is_head.then(|| grid.rows.iter().position(is_none)).flatten()
 }
 
 /// "The second column": whether that of names is counted is open.

@@ -24,6 +24,9 @@ pub(crate) fn refer(piece: &mut Piece, said: &[Piece], own: &[Piece]) {
         }
     }
     same(piece, &all);
+    if piece.has("them") || piece.find("same").is_some_and(|at| is_next(piece, at, "range span interval step steps")) {
+        repeated(piece, &all);
+    }
     if own.is_empty() {
         subject(piece, &all);
     }
@@ -75,6 +78,26 @@ fn same(piece: &mut Piece, before: &[&Piece]) {
     piece.is_referring |= !piece.claimed.is_empty();
 }
 
+fn is_next(piece: &Piece, at: usize, words: &str) -> bool {
+    piece.tokens.get(at + 1).is_some_and(|own| own.is(words))
+}
+
+/// "Over the same range", "150 times as many of them": the rows, or the column, of the clauses before.
+fn repeated(piece: &mut Piece, before: &[&Piece]) {
+    let named = |of: fn(&Piece) -> &Vec<(usize, usize)>| {
+        before.iter().rev().find(|own| !of(own).is_empty()).map(|own| of(own).clone())
+    };
+    if piece.has("them") {
+        if let Some(columns) = named(|own| &own.columns).filter(|_| piece.columns.is_empty()) {
+            piece.columns = columns.iter().map(|(column, _)| (*column, 0)).collect();
+            piece.is_referring = true;
+        }
+    } else if let Some(rows) = named(|own| &own.rows).filter(|_| piece.rows.is_empty()) {
+        piece.rows = rows.iter().map(|(row, _)| (*row, 0)).collect();
+        piece.is_referring = true;
+    }
+}
+
 fn take_columns(piece: &mut Piece, last: &Piece) {
     if piece.columns.is_empty() {
         piece.columns = last.columns.iter().map(|(column, _)| (*column, 0)).collect();
@@ -85,8 +108,13 @@ fn take_columns(piece: &mut Piece, last: &Piece) {
 /// "It reaches 9 Mpps", "that is a quarter of what X has": of the one thing that the sentence before names.
 fn subject(piece: &mut Piece, before: &[&Piece]) {
     let Some(last) = before.last() else { return };
-    let [row] = distinct(before, |own| &own.rows)[..] else { return };
     let is_subject = piece.tokens.iter().take(2).any(|own| own.is(SUBJECTS));
+    // "the tail ...; it is four times as long with sixteen queues as with two"
+    if is_subject && piece.columns.is_empty() && distinct(&[last], |own| &own.columns).len() == 1 {
+        take_columns(piece, last);
+        piece.is_referring = true;
+    }
+    let [row] = distinct(before, |own| &own.rows)[..] else { return };
     let own = piece.own_rows();
     match own.as_slice() {
         [] if piece.has(PRONOUNS) || is_subject => piece.rows.push((row, 0)),

@@ -43,6 +43,13 @@ pub(crate) struct Said {
     pub(crate) verdict: CellVerdict,
 }
 
+impl Said {
+    /// The same without blame.
+    pub(crate) fn doubted(self) -> Self {
+        Self { verdict: self.verdict.doubted(), ..self }
+    }
+}
+
 impl Grids {
     pub(crate) fn of(around: &Surroundings<'_>) -> Self {
         let items = &around.page.items;
@@ -100,7 +107,8 @@ impl Grids {
         {
             return Vec::new();
         }
-        let Some(own) = self.meant(around, item, text) else { return Vec::new() };
+        let beside = self.meant(around, item, text);
+        let Some(own) = beside.or_else(|| self.elsewhere(text)) else { return Vec::new() };
         let near = own.saturating_sub(NEAR)..(own + NEAR + 1).min(self.all.len());
         let is_other = |at: &usize| *at != own && (self.all[own].is_list || !self.all[*at].is_list);
         let others: Vec<&Grid> = near.filter(is_other).map(|at| &self.all[at]).collect();
@@ -141,7 +149,32 @@ impl Grids {
         let place = self.beside(around, item, text).unwrap_or(own);
         let of_two = self.of_two(around, place, text).into_iter();
         let of_two: Vec<Said> = of_two.map(|(at, verdict)| Said { at: from + at, verdict }).collect();
-        if of_two.is_empty() { found } else { of_two }
+        match (of_two.is_empty(), beside) {
+            (false, _) => of_two,
+            (true, Some(_)) => found,
+            (true, None) => found.into_iter().map(Said::doubted).collect(),
+        }
+    }
+
+    /// The table of another section that has most of the words of a sentence in its names: notes and summaries stand
+    /// where no table does.
+    fn elsewhere(&self, text: &str) -> Option<usize> {
+        let said = tokens(text).into_iter().flat_map(|own| own.parts.into_iter().chain([own.root]));
+        let said: BTreeSet<String> = said.filter(|word| word.len() > 1).collect();
+        let score = |grid: &Grid| {
+            let telling = |word: &&String| !grid.shared.contains(*word) && said.contains(*word);
+            let rows: BTreeSet<&String> =
+                grid.rows.iter().flat_map(|row| &row.words).filter(telling).collect();
+            let columns = grid.columns.iter().flat_map(|own| &own.name.words).filter(telling);
+            let head = grid.head.iter().filter(telling);
+            let all: BTreeSet<&String> = rows.iter().copied().chain(columns).chain(head).collect();
+            if rows.is_empty() { 0 } else { all.len() }
+        };
+        let scores: Vec<usize> =
+            self.all.iter().map(|own| if own.is_block { 0 } else { score(own) }).collect();
+        let most = scores.iter().copied().max().filter(|most| *most > 1)?;
+        let mut best = (0..scores.len()).filter(|at| scores[*at] == most);
+        best.next().filter(|_| best.next().is_none())
     }
 
     /// What a sentence says of two tables, or of two blocks that it names by their headings.

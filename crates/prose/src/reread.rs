@@ -93,7 +93,9 @@ impl Known {
                 || grids.is_of_families(item, text);
             let is_doubted = is_held || is_apart || is_of_table || explains_itself(text);
             let said = if is_doubted { said.doubted() } else { said };
-            let said = match said.is_any_wrong() || is_silent || is_borne_out {
+            // what the blocks bear out is at most asked about
+            let cells = if is_borne_out { cells.into_iter().map(Said::doubted).collect() } else { cells };
+            let said = match said.is_any_wrong() || is_silent {
                 true => said,
                 false => with_cells(said, (item, text), cells),
             };
