@@ -1,6 +1,7 @@
 //! What is said of all rows, of none, of so many, of one only, and which gains or loses most.
 
-use crate::level::{agrees, bound_of, is_rough};
+use crate::bound::bound_of;
+use crate::level::{agrees, is_rough};
 use crate::model::{Grid, Measure, Place};
 use crate::order::{direction, is_more};
 use crate::piece::Piece;
@@ -122,7 +123,8 @@ fn rows(grid: &Grid, piece: &Piece) -> Option<Vec<usize>> {
 }
 
 fn is_of_all(piece: &Piece) -> bool {
-    let is_not = piece.tokens.windows(2).any(|two| two[0].is("not") && two[1].is("all every each any"));
+    let is_not =
+        piece.tokens.windows(2).any(|two| two[0].is("not") && two[1].is("all every each any"));
     !is_not && (piece.has(ALL) || piece.has(NONE))
 }
 
@@ -153,7 +155,8 @@ fn slower(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     let is_other = !piece.claimed.is_empty() || !piece.columns.is_empty() || piece.has("than not");
     let way = way(piece).filter(|own| *own != Way::Any)?;
     // "no case": of what heads the rows
-    let is_no = piece.tokens.windows(2).any(|two| two[0].is("no") && grid.head.contains(&two[1].root));
+    let is_no =
+        piece.tokens.windows(2).any(|two| two[0].is("no") && grid.head.contains(&two[1].root));
     let is_none = is_no || piece.has("nowhere nothing none never neither");
     let is_all = piece.has("all every each everywhere");
     if is_other || is_none == is_all || piece.has("packet packets frame frames no") && !is_no {
@@ -221,7 +224,11 @@ fn sides(all: &[(usize, usize)], at: usize) -> Option<(usize, usize)> {
 
 /// "Nowhere does A do worse than B".
 fn nowhere(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
-    if grid.is_block || !piece.has("nowhere never") || !piece.has("than") || !piece.claimed.is_empty() {
+    if grid.is_block
+        || !piece.has("nowhere never")
+        || !piece.has("than")
+        || !piece.claimed.is_empty()
+    {
         return None;
     }
     let at = (0..piece.tokens.len()).find(|at| direction(piece, *at, Unit::Packets).is_some())?;
@@ -249,11 +256,15 @@ fn counted(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
         piece.tokens.get(at + 1).is_some_and(|own| own.is("of"))
             && behind.next().and_then(count) == Some(as_value(grid.rows.len()))
     };
-    let at = (0..piece.tokens.len()).find(|at| count(&piece.tokens[*at]).is_some() && is_of(*at))?;
+    let at =
+        (0..piece.tokens.len()).find(|at| count(&piece.tokens[*at]).is_some() && is_of(*at))?;
     let said = count(&piece.tokens[at])?;
     let (way, changes) = (way(piece)?, Changes::of(grid)?);
     let limit = piece.claimed.iter().find(|own| own.number.unit == Unit::Percent);
-    if way == Way::Any || piece.has(NONE) || limit.is_some_and(|own| bound_of(piece, own.at) != Some(true)) {
+    if way == Way::Any
+        || piece.has(NONE)
+        || limit.is_some_and(|own| bound_of(piece, own.at) != Some(true))
+    {
         return None;
     }
     let least = limit.map_or(0.0, |own| own.number.value);
@@ -264,7 +275,10 @@ fn counted(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     let (fewest, most) = match limit {
         Some(_) => (known().filter(over).count(), known().filter(near).count()),
         // what is a gain of so little that none is meant
-        None => (known().filter(|own| along(way, own.value) > CLEAR).count(), known().filter(over).count()),
+        None => (
+            known().filter(|own| along(way, own.value) > CLEAR).count(),
+            known().filter(over).count(),
+        ),
     };
     let data = || format!("{fewest} to {most} of them do so");
     let is_so = (as_value(fewest)..=as_value(most)).contains(&said);
@@ -287,7 +301,8 @@ fn only(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     if is_other || way == Way::Any {
         return None;
     }
-    let is_so = |at: &usize| changes.values[*at].is_some_and(|own| along(way, own.value) > own.half);
+    let is_so =
+        |at: &usize| changes.values[*at].is_some_and(|own| along(way, own.value) > own.half);
     let odd = (0..grid.rows.len()).find(|at| is_so(at) != (at == row));
     Some(odd.map_or(CellVerdict::Holds, |at| changes.told(changes.shown(grid, at))))
 }
@@ -304,14 +319,17 @@ fn most(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     };
     let named = piece.own_rows();
     let is_open = named.is_empty() || piece.has_taken_rows || !piece.columns.is_empty();
-    if !(0..piece.tokens.len()).any(is_said) || is_open || piece.has(NONE) || piece.has("not among") {
+    if !(0..piece.tokens.len()).any(is_said) || is_open || piece.has(NONE) || piece.has("not among")
+    {
         return None;
     }
     let changes = Changes::of(grid)?;
     let value = |row: &usize| changes.values[*row].map(|own| along(way, own.value));
     let best = named.iter().filter_map(value).reduce(f64::max)?;
-    let half = named.iter().filter_map(|row| changes.values[*row]).map(|own| own.half).fold(0.0, f64::max);
-    let odd = (0..grid.rows.len()).find(|row| value(row).is_some_and(|own| own > best + 2.0 * half));
+    let half =
+        named.iter().filter_map(|row| changes.values[*row]).map(|own| own.half).fold(0.0, f64::max);
+    let odd =
+        (0..grid.rows.len()).find(|row| value(row).is_some_and(|own| own > best + 2.0 * half));
     Some(odd.map_or(CellVerdict::Holds, |row| changes.told(changes.shown(grid, row))))
 }
 
@@ -327,7 +345,9 @@ fn both(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
         return None;
     }
     let named = piece.own_columns();
-    let is_own = |at: &usize| grid.columns[*at].unit == number.unit && (named.is_empty() || named.contains(at));
+    let is_own = |at: &usize| {
+        grid.columns[*at].unit == number.unit && (named.is_empty() || named.contains(at))
+    };
     let columns: Vec<usize> = (0..grid.columns.len()).filter(is_own).collect();
     let rough = is_rough(piece, claimed.at);
     let is_it = |row: usize, at: usize| {

@@ -87,7 +87,7 @@ fn both(a: &Grid, b: &Grid, tags: (&BTreeSet<String>, &BTreeSet<String>)) -> Opt
     let column = |own: &Column, tags: &BTreeSet<String>| {
         let mut own = own.clone();
         let tag: Vec<&str> = tags.iter().map(String::as_str).collect();
-        own.name.text = format!("{} {}", tag.join(" "), own.name.text);
+        own.name.text = format!("{} of {}", own.name.text, tag.join(" "));
         own.name.words.extend(tags.iter().cloned());
         own
     };
@@ -96,7 +96,10 @@ fn both(a: &Grid, b: &Grid, tags: (&BTreeSet<String>, &BTreeSet<String>)) -> Opt
     Some(Grid {
         rows: rows.iter().map(|(row, _)| a.rows[*row].clone()).collect(),
         columns: first.chain(second).collect(),
-        values: rows.iter().map(|(one, two)| [&a.values[*one][..], &b.values[*two]].concat()).collect(),
+        values: rows
+            .iter()
+            .map(|(one, two)| [&a.values[*one][..], &b.values[*two]].concat())
+            .collect(),
         ..a.clone()
     })
 }
@@ -117,14 +120,19 @@ fn of_whole(
     let said = pieces(grid, &tokens(text), &[]);
     let [piece] = said.as_slice() else { return None };
     let at = (0..piece.tokens.len()).find(|at| direction(piece, *at, Unit::Packets).is_some())?;
-    let is_of = |tags: &BTreeSet<String>, range: &[Token]| range.iter().any(|own| tags.contains(&own.root));
+    let is_of =
+        |tags: &BTreeSet<String>, range: &[Token]| range.iter().any(|own| tags.contains(&own.root));
     let (before, behind) = piece.tokens.split_at(at);
-    let is_first = match (is_of(a, before) && is_of(b, behind), is_of(b, before) && is_of(a, behind)) {
-        (true, false) => true,
-        (false, true) => false,
-        _ => return None,
-    };
-    if !piece.own_rows().is_empty() || !piece.claimed.is_empty() || piece.has("not never nowhere but except") {
+    let is_first =
+        match (is_of(a, before) && is_of(b, behind), is_of(b, before) && is_of(a, behind)) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => return None,
+        };
+    if !piece.own_rows().is_empty()
+        || !piece.claimed.is_empty()
+        || piece.has("not never nowhere but except")
+    {
         return None;
     }
     let pairs = (0..width.min(grid.columns.len() - width)).filter(|at| {
@@ -153,9 +161,7 @@ fn of_whole(
 pub fn across(blocks: &[(&str, &Grid)]) -> Option<Grid> {
     const FIRST: &str = "before unpatched vanilla baseline stock original unmodified";
     const SECOND: &str = "after patched";
-    let middle = |grid: &Grid| {
-        grid.columns.iter().position(|own| own.name.words.contains("avg"))
-    };
+    let middle = |grid: &Grid| grid.columns.iter().position(|own| own.name.words.contains("avg"));
     let is_pair = |own: &&(&str, &Grid)| own.1.is_block && own.1.rows.len() == 2;
     let own: Vec<&(&str, &Grid)> = blocks.iter().filter(is_pair).collect();
     let rows: Vec<Name> = own.iter().map(|(heading, _)| Name::of(heading)).collect();
@@ -200,7 +206,9 @@ pub fn judge_across(grid: &Grid, own: Option<usize>, sentence: &str) -> Vec<(usi
         match (rows.as_slice(), own) {
             (_, _) if piece.has_taken_rows || piece.is_group => continue,
             ([_, _], _) => {}
-            ([one], Some(own)) if own != *one && piece.has(AGAINST) => piece.rows.insert(0, (own, 0)),
+            ([one], Some(own)) if own != *one && piece.has(AGAINST) => {
+                piece.rows.insert(0, (own, 0))
+            }
             _ => continue,
         }
         let verdict = of_piece(grid, &piece, false).doubted();

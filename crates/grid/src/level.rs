@@ -1,5 +1,6 @@
 //! Numbers of a clause that are values of cells, differences between them, or bounds of them.
 
+use crate::bound::{bound_of, of_bound, value};
 use crate::model::{Grid, Measure, Place};
 use crate::piece::{Claimed, Piece};
 use crate::token::{Number, Unit};
@@ -39,15 +40,6 @@ fn is_of_unit(grid: &Grid, column: usize, unit: Unit) -> bool {
         || unit == Unit::Seconds && own.unit == Unit::Packets && own.measure != Measure::Spread
 }
 
-/// The value of a cell as a number is written: the time of a packet for a rate.
-fn value(grid: &Grid, place: Place, unit: Unit) -> Option<(f64, f64)> {
-    let own = grid.at(place)?;
-    if unit == Unit::Seconds && grid.columns[place.1].unit == Unit::Packets {
-        return (own.value > 0.0).then(|| (1.0 / own.value, own.half / own.value / own.value));
-    }
-    Some((own.value, own.half))
-}
-
 /// The columns that a number may be of.
 fn columns(grid: &Grid, piece: &Piece, claimed: &Claimed) -> Vec<usize> {
     let is_own = |column: &usize| is_of_unit(grid, *column, claimed.number.unit);
@@ -58,45 +50,6 @@ fn columns(grid: &Grid, piece: &Piece, claimed: &Claimed) -> Vec<usize> {
     let is_told =
         |column: &usize| !grid.is_block || grid.columns[*column].measure != Measure::Spread;
     (0..grid.columns.len()).filter(is_own).filter(is_told).collect()
-}
-
-/// What stands before a number and bounds it: above (`true`) or below.
-pub(crate) fn bound_of(piece: &Piece, at: usize) -> Option<bool> {
-    let from = at.saturating_sub(4);
-    let words: Vec<&str> = piece.tokens[from..at].iter().map(|own| own.text.as_str()).collect();
-    let has = |word: &str| words.contains(&word);
-    let pair = |a: &str, b: &str| words.windows(2).any(|two| two == [a, b]);
-    let is_denied = piece.has("never not no none nowhere nothing neither")
-        || piece.tokens[from..at].iter().any(|own| own.text.ends_with("n't"));
-    let above = pair("more", "than")
-        || pair("at", "least")
-        || pair("better", "than")
-        || ["exceeds", "exceed", "exceeded", "passed", "passes", "topped"].into_iter().any(has)
-        || has("above")
-        || has("over")
-        || pair("larger", "than")
-        || pair("higher", "than");
-    let below = pair("less", "than")
-        || pair("at", "most")
-        || has("below")
-        || has("under")
-        || pair("up", "to")
-        || has("within")
-        || has("inside")
-        || pair("lower", "than")
-        || pair("fewer", "than")
-        || pair("smaller", "than");
-    let is_reached = ["reach", "reaches", "reached", "past", "beyond"].into_iter().any(has)
-        || [("gets", "to"), ("get", "to"), ("got", "to"), ("as", "far"), ("as", "much"), ("as", "many")]
-            .into_iter()
-            .any(|(a, b)| pair(a, b));
-    let is_short = is_denied && is_reached;
-    match (above, below) {
-        _ if is_short => Some(false),
-        (true, false) => Some(!is_denied),
-        (false, true) => Some(is_denied),
-        _ => None,
-    }
 }
 
 /// Every number of a clause that is no percentage and no factor.
@@ -134,7 +87,7 @@ fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> CellVerdict {
     let places: Vec<Place> =
         all.iter().flat_map(|row| columns.iter().map(move |column| (*row, *column))).collect();
     if let Some(above) = bound_of(piece, claimed.at)
-        && (!piece.has(CHANGES_OF_TWO) || rows.len() < 2)
+        && (!piece.has(CHANGES_OF_TWO) || rows.len() < 2 || piece.has("both"))
         && side.is_none()
         && next.is_none()
     {
@@ -163,7 +116,9 @@ fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> CellVerdict {
     } else if let Some(own) = of_difference(grid, piece, claimed, &columns) {
         return own;
     } else if rows.is_empty() && is_of_no_cells(grid, piece, claimed, &columns) {
-        return CellVerdict::Doubtful("no two cells of a row or a column are so far apart".to_owned());
+        return CellVerdict::Doubtful(
+            "no two cells of a row or a column are so far apart".to_owned(),
+        );
     } else {
         return CellVerdict::Open;
     }
@@ -232,9 +187,9 @@ const CHANGES_OF_TWO: &str = "than";
 /// "Doubling them adds another 3 Mpps" of a table in whose one column of that unit no two cells are so far apart.
 fn is_of_no_cells(grid: &Grid, piece: &Piece, claimed: &Claimed, columns: &[usize]) -> bool {
     let rough = is_rough(piece, claimed.at);
-    let mut cells = columns.iter().flat_map(|at| {
-        (0..grid.rows.len()).filter_map(move |row| grid.at((row, *at)))
-    });
+    let mut cells = columns
+        .iter()
+        .flat_map(|at| (0..grid.rows.len()).filter_map(move |row| grid.at((row, *at))));
     let is_small = grid.rows.len() <= MOST && claimed.number.unit != Unit::Plain;
     let is_one = columns.len() == 1 && !grid.is_block && bound_of(piece, claimed.at).is_none();
     is_small
@@ -361,6 +316,7 @@ pub(crate) fn none(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     let is_next = |own: &&(usize, usize)| own.1 > at && own.1 <= at + 3;
     let (column, _) = piece.columns.iter().find(is_next)?;
     if grid.is_block
+        || !piece.claimed.is_empty()
         || grid.columns[*column].unit != Unit::Plain
         || grid.columns[*column].measure != Measure::Open
     {
@@ -371,79 +327,4 @@ pub(crate) fn none(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     let odd =
         rows.into_iter().find(|row| grid.at((*row, *column)).is_some_and(|own| own.value != 0.0));
     Some(odd.map_or(CellVerdict::Holds, |row| CellVerdict::Wrong(grid.shown((row, *column)))))
-}
-
-/// "Never exceeds 100 us", "stays below 18 us".
-/// "The only one that does not reach 50 Mpps": it, and no other row.
-fn of_only(grid: &Grid, (row, column): Place, is_so: impl Fn(&Place) -> bool) -> CellVerdict {
-    let is_odd = |other: &usize| {
-        grid.at((*other, column)).is_some() && is_so(&(*other, column)) != (*other == row)
-    };
-    let odd = (0..grid.rows.len()).find(is_odd);
-    odd.map_or(CellVerdict::Holds, |other| CellVerdict::Wrong(grid.shown((other, column))))
-}
-
-/// Words of a difference that a bound may be of.
-const STEPS: &str = "gain gains gained win wins lose loses lost loss drop drops costs cost save saves saved difference differ \
-    differs apart gap improves increase increases decrease grow grows shrink fell falls rise rises add adds added extra \
-    longer shorter penalty overhead reduces reduced boost speedup between moves move varies vary";
-
-/// How much of a bound its rounding may be.
-const MOST_SLACK: f64 = 0.03;
-
-/// "No run got as far as 3.39 Mpps", "every run is above 2 Mpps": the ends of runs of a block.
-fn ends_of_runs(grid: &Grid, piece: &Piece, places: &[Place], above: bool) -> Option<Vec<Place>> {
-    const ALL: &str = "no none never every all each any single";
-    let of_runs = piece.has(ALL) && piece.has("run runs bench benches sample samples trial");
-    let end = if above { Measure::Least } else { Measure::Most };
-    let is_end = |own: &&Place| grid.columns[own.1].measure == end;
-    let is_open = grid.is_block && of_runs && piece.own_columns().is_empty();
-    is_open.then(|| places.iter().filter(is_end).copied().collect())
-}
-
-fn of_bound(
-    grid: &Grid,
-    piece: &Piece,
-    claimed: &Claimed,
-    places: &[Place],
-    above: bool,
-) -> CellVerdict {
-    let number = claimed.number;
-    // "at least 1 Mpps" is not half of it
-    let slack = number.half.min(MOST_SLACK * number.value.abs());
-    let is_beyond = |place: &&Place| {
-        value(grid, **place, number.unit).is_some_and(|(value, half)| {
-            if above { value < number.value - half - slack } else { value > number.value + half + slack }
-        })
-    };
-    let ends = ends_of_runs(grid, piece, places, above);
-    let places = ends.as_deref().unwrap_or(places);
-    let mut columns: Vec<usize> = places.iter().map(|place| place.1).collect();
-    columns.sort_unstable();
-    columns.dedup();
-    if let ([row], true, [column]) =
-        (piece.own_rows().as_slice(), piece.has("only"), columns.as_slice())
-    {
-        return of_only(grid, (*row, *column), |place| !is_beyond(&place));
-    }
-    let odd: Vec<&Place> = places.iter().filter(is_beyond).collect();
-    let Some(first) = odd.first() else { return CellVerdict::Holds };
-    let is_of_all = odd.len() == places.len();
-    const ALL: &str = "all every each any always never none no nothing nowhere";
-    let is_universal = piece.has(ALL) || !piece.rows.is_empty();
-    // "more than 9 Mpps" holds it against nothing else
-    let is_than = |at: usize| piece.tokens[at].is("than") && claimed.at.abs_diff(at) > 2;
-    let is_change = ((0..piece.tokens.len()).any(is_than) || piece.has(STEPS)) && piece.own_rows().len() != 1;
-    let data = grid.shown(**first);
-    // one of several rows may be meant
-    let is_any = piece.is_group && !piece.has(ALL) && !is_of_all;
-    match () {
-        () if is_change || is_any => CellVerdict::Open,
-        () if columns.len() == 1 && (is_of_all || is_universal) && !piece.has_taken_rows => {
-            CellVerdict::Wrong(data)
-        }
-        () if is_of_all && !piece.rows.is_empty() => CellVerdict::Doubtful(data),
-        () if columns.len() == 1 => CellVerdict::Doubtful(data),
-        () => CellVerdict::Open,
-    }
 }

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bound;
 mod clause;
 mod drawn;
 mod every;

@@ -281,8 +281,16 @@ fn units_of(names: &[&str], body: &[Vec<&str>], above: &str) -> Vec<Option<(Unit
         body.iter().all(cell)
     };
     let is_none = units.iter().all(Option::is_none);
+    // what is counted has no unit from above
+    const COUNTS: [&str; 9] =
+        ["run", "n", "queue", "core", "flow", "count", "number", "trial", "bench"];
+    let counts = |at: usize| {
+        let words = Name::of(names[at + 1]).words;
+        COUNTS.iter().any(|word| words.contains(*word))
+    };
     for (at, own) in units.iter_mut().enumerate() {
-        if own.is_none() && (is_none || is_plain(at)) {
+        let is_measured = is_none && names.len() == 2 || !counts(at);
+        if own.is_none() && is_measured && (is_none || is_plain(at)) {
             *own = of_all;
         }
     }
@@ -291,6 +299,8 @@ fn units_of(names: &[&str], body: &[Vec<&str>], above: &str) -> Vec<Option<(Unit
 
 /// The one number of a cell, `scale` times as large where it has no unit of its own.
 fn value_of(cell: &str, scale: f64) -> Option<Number> {
+    // "+16.9 % ± 0.7 %"
+    let cell = cell.split('±').next().and_then(|own| own.split("+/-").next()).unwrap_or(cell);
     let own = tokens(cell);
     let mut numbers = own.iter().filter_map(|own| own.number);
     let (number, None) = (numbers.next()?, numbers.next()) else { return None };

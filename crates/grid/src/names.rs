@@ -161,6 +161,12 @@ pub(crate) fn is_column(grid: &Grid, tokens: &[Token], at: usize, index: usize) 
     if is_plain && is_compound {
         return true;
     }
+    const PRICES: [&str; 6] = ["price", "cost", "eur", "usd", "euro", "dollar"];
+    if PRICES.iter().any(|word| column.name.words.contains(*word))
+        && token.is("expensive cheap cheaper cheapest dearer dearest priced costlier")
+    {
+        return true;
+    }
     // "100,000 prefixes" of a column that is called so
     if grid.columns.len() > 1 && !grid.is_block {
         let has = |name: &Name| name.words.iter().any(|word| is_same_number(token, word));

@@ -1,5 +1,8 @@
 //! "X exceeds Y", "the lowest maximum is that of 64 bytes", "X scatters more": what is more and what is less.
 
+use std::collections::BTreeSet;
+
+use crate::level::MOST;
 use crate::model::{Grid, Measure, Place};
 use crate::piece::Piece;
 use crate::token::{Token, Unit};
@@ -11,9 +14,8 @@ const NEGATIONS: &str =
 /// Words of more and of less; those of speed turn round where times are measured.
 const MORE: &str =
     "exceeds exceed exceeded above ahead higher more larger greater bigger longer louder heavier";
-const LESS: &str = "below behind lower less smaller fewer shorter quieter lighter";
-const QUICK: &str =
-    "faster beats beat outperforms quicker better overtakes overtook overtaken outruns outran sooner earlier";
+const LESS: &str = "below behind lower less smaller fewer shorter quieter lighter cheaper";
+const QUICK: &str = "faster beats beat outperforms quicker better overtakes overtook overtaken outruns outran sooner earlier";
 const SLOW: &str = "slower worse later";
 
 /// Whether the value of what stands first is the larger one.
@@ -44,7 +46,10 @@ pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
         let is_ratio = |unit: Unit| matches!(unit, Unit::Times | Unit::Percent);
         own.number.is_some_and(|own| is_ratio(own.unit)) || own.is("twice thrice half double")
     };
-    if piece.has(NEGATIONS) || piece.tokens[at + 1..].iter().take(3).any(is_factor) {
+    let is_denied = |at: usize| piece.tokens[at].is(NEGATIONS) && !is_name(at);
+    if (0..piece.tokens.len()).any(is_denied)
+        || piece.tokens[at + 1..].iter().take(3).any(is_factor)
+    {
         return None;
     }
     let sides = |all: &[(usize, usize)]| -> Option<(usize, usize)> {
@@ -87,10 +92,10 @@ pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
         let data = format!("{}; {}", grid.shown((a, c)), grid.shown((b, d)));
         return Some(if is_so { CellVerdict::Holds } else { CellVerdict::Wrong(data) });
     }
-    if piece.has("expensive costly cheaper cost") {
+    if piece.has("expensive costly cheaper cost") && piece.columns.is_empty() {
         return None;
     }
-    let (first, second) = sides(&piece.rows)?;
+    let Some((first, second)) = sides(&piece.rows) else { return of_groups(grid, piece, at) };
     let columns = comparable(grid, piece);
     let one = |column: usize| {
         let more = direction(piece, at, grid.columns[column].unit)?;
@@ -110,6 +115,38 @@ pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
         }
         _ => None,
     }
+}
+
+/// "IPv6 came off lighter than IPv4 both with it and without": rows of two kinds, each against that which is called as it
+/// is but for the kind.
+fn of_groups(grid: &Grid, piece: &Piece, at: usize) -> Option<CellVerdict> {
+    let group = |is: &dyn Fn(usize) -> bool| -> BTreeSet<usize> {
+        piece.rows.iter().filter(|own| is(own.1)).map(|own| own.0).collect()
+    };
+    let (first, second) = (group(&|own| own < at), group(&|own| own > at));
+    let columns = piece.own_columns();
+    let column = match columns.as_slice() {
+        [one] => *one,
+        [] if grid.columns.len() == 1 => 0,
+        _ => return None,
+    };
+    let more = direction(piece, at, grid.columns[column].unit)?;
+    let is_open = grid.is_block || piece.has_taken_rows || !first.is_disjoint(&second);
+    if is_open || first.len() < 2 || first.len() != second.len() || first.len() > MOST {
+        return None;
+    }
+    let is_alike = |a: usize, b: usize| {
+        let (a, b) = (&grid.rows[a].words, &grid.rows[b].words);
+        a.difference(b).count() == 1 && b.difference(a).count() == 1
+    };
+    let pairs = first.iter().map(|a| Some((*a, *second.iter().find(|b| is_alike(*a, **b))?)));
+    let pairs: Vec<(usize, usize)> = pairs.collect::<Option<_>>()?;
+    let is_so = |(a, b): &(usize, usize)| is_more(grid, (*a, column), (*b, column)) == Some(more);
+    let odd: Vec<&(usize, usize)> = pairs.iter().filter(|own| !is_so(own)).collect();
+    let Some((a, b)) = odd.first() else { return Some(CellVerdict::Holds) };
+    let data = format!("{}; {}", grid.shown((*a, column)), grid.shown((*b, column)));
+    let is_all = odd.len() == pairs.len() || piece.has("both all every each either always");
+    is_all.then_some(CellVerdict::Doubtful(data))
 }
 
 /// Whether two rows have one value in each of some columns.
@@ -241,7 +278,9 @@ fn superlative(grid: &Grid, piece: &Piece) -> Option<(Vec<usize>, bool)> {
             piece.tokens[*at].is(list) && is_free && is_of_all(grid, piece, *at)
         })
     };
-    let lists = [(FIRST, true), (LAST, false), (QUICKEST, !is_time), (SLOWEST, is_time)];
+    let price = if piece.own_columns().is_empty() { "" } else { "cheapest" };
+    let lists =
+        [(FIRST, true), (LAST, false), (price, false), (QUICKEST, !is_time), (SLOWEST, is_time)];
     let mut found = lists.iter().filter(|(list, _)| find(list).is_some()).map(|(_, most)| *most);
     let (most, None) = (found.next()?, found.next()) else { return None };
     Some((columns, most))
@@ -313,11 +352,9 @@ fn extreme_column(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     let is_every = piece.has("every each all always everywhere");
     match odds.first() {
         None => Some(CellVerdict::Holds),
-        Some((row, other)) if odds.len() == rows.len() || is_every => Some(CellVerdict::Wrong(format!(
-            "{}; {}",
-            grid.shown((*row, *column)),
-            grid.shown((*row, *other))
-        ))),
+        Some((row, other)) if odds.len() == rows.len() || is_every => Some(CellVerdict::Wrong(
+            format!("{}; {}", grid.shown((*row, *column)), grid.shown((*row, *other))),
+        )),
         Some(_) => None,
     }
 }

@@ -67,7 +67,8 @@ fn gather(all: &mut Vec<Piece>) {
     const MOST_TOKENS: usize = 7;
     const MOST: &str = "best biggest largest highest greatest deepest worst steepest fastest slowest lowest smallest";
     let is_name = |own: &Piece| {
-        let is_bare = own.claimed.is_empty() && !own.has(MOST) && !own.has("is are was were has have");
+        let is_bare =
+            own.claimed.is_empty() && !own.has(MOST) && !own.has("is are was were has have");
         is_bare && !own.rows.is_empty() && own.tokens.len() < MOST_TOKENS
     };
     let is_of_rest = |at: &usize| {
@@ -259,7 +260,8 @@ fn bound(grid: &Grid, tokens: Vec<Token>) -> Piece {
 
 /// Which of two rows of a block, or of two columns of a table, is meant by what was before and after something.
 fn states(grid: &Grid, tokens: &[Token], piece: &mut Piece) {
-    const BEFORE: &str = "before unpatched vanilla baseline stock original unmodified release old older";
+    const BEFORE: &str =
+        "before unpatched vanilla baseline stock original unmodified release old older";
     const AFTER: &str = "after patched new newer";
     let is_of_two = match grid.is_block {
         true => piece.rows.is_empty() && grid.rows.len() == 2,

@@ -56,14 +56,17 @@ fn row_by_order(grid: &Grid, tokens: &[Token], at: usize, nouns: &str) -> Option
     let is_noun = |own: &&Token| own.is(nouns);
     // "the bottom line is that ..." is none of a table
     let is_saying = tokens[at].is("bottom")
-        && (tokens.get(at + 2).is_some_and(|own| own.is("is")) || next.is_some_and(|own| own.is_last));
+        && (tokens.get(at + 2).is_some_and(|own| own.is("is"))
+            || next.is_some_and(|own| own.is_last));
     if next.filter(is_noun).is_some() {
         return (!is_saying).then_some(row);
     }
     // "from the second row to the third"
     let is_bare = at > 0
         && tokens[at - 1].is("the")
-        && next.is_none_or(|own| own.is("one the is has it by with at in to and") || own.number.is_some());
+        && next.is_none_or(|own| {
+            own.is("one the is has it by with at in to and") || own.number.is_some()
+        });
     let is_of_rows = tokens[..at].iter().any(|own| matches!(own.seat, Some(Seat::Row(_))));
     (is_bare && is_of_rows).then_some(row)
 }

@@ -1,6 +1,7 @@
 //! Percentages, factors and fractions of a clause: what two cells are to each other, or a cell that is a percentage.
 
-use crate::level::{CHANGES, MOST, agrees, bound_of, is_rough};
+use crate::bound::bound_of;
+use crate::level::{CHANGES, MOST, agrees, is_rough};
 use crate::model::{Grid, Measure, Place};
 use crate::piece::Piece;
 use crate::token::{Number, Unit};
@@ -16,12 +17,15 @@ pub(crate) struct Ratio {
 }
 
 /// Fractions and multiples in words.
-const WORDS: [(&str, f64, Unit); 14] = [
+const WORDS: [(&str, f64, Unit); 17] = [
     ("half", 50.0, Unit::Percent),
     ("halves", 50.0, Unit::Percent),
     ("halved", 50.0, Unit::Percent),
     ("third", 100.0 / 3.0, Unit::Percent),
+    ("thirds", 100.0 / 3.0, Unit::Percent),
     ("quarter", 25.0, Unit::Percent),
+    ("quarters", 25.0, Unit::Percent),
+    ("fifths", 20.0, Unit::Percent),
     ("fifth", 20.0, Unit::Percent),
     ("sixth", 100.0 / 6.0, Unit::Percent),
     ("tenth", 10.0, Unit::Percent),
@@ -51,6 +55,7 @@ pub(crate) fn ratios(piece: &Piece) -> Vec<Ratio> {
             _ if is_and_a_half => continue,
             "two" | "2" => 2.0,
             "three" | "3" => 3.0,
+            "four" | "4" => 4.0,
             "the" | "first" | "second" => continue,
             _ => 1.0,
         };
@@ -60,7 +65,11 @@ pub(crate) fn ratios(piece: &Piece) -> Vec<Ratio> {
     for (at, token) in piece.tokens.iter().enumerate() {
         let is_divided =
             piece.tokens[..at].iter().any(|own| own.is("divides divided multiplies multiplied"));
-        let of = if at > 2 && piece.tokens[at - 1].is("almost about nearly roughly over") { at - 1 } else { at };
+        let of = if at > 2 && piece.tokens[at - 1].is("almost about nearly roughly over") {
+            at - 1
+        } else {
+            at
+        };
         let is_factor = at >= 2
             && (piece.tokens[of - 2].is("factor") && piece.tokens[of - 1].is("of")
                 || is_divided && piece.tokens[at - 1].is("by"));
@@ -90,9 +99,16 @@ fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> CellVerdict {
         })
         && behind.clone().take(2).any(|own| own.is("much many"));
     // "twice as much of it": of what another sentence names
-    let is_of_it = behind.clone().collect::<Vec<_>>().windows(2).any(|two| two[0].is("of") && two[1].is("it"));
+    let is_of_it =
+        behind.clone().collect::<Vec<_>>().windows(2).any(|two| two[0].is("of") && two[1].is("it"));
+    // "measured five times"
+    let is_of_runs = own.number.unit == Unit::Times
+        && piece.tokens[own.at.saturating_sub(2)..own.at]
+            .iter()
+            .any(|own| own.is("measured tested repeated run ran runs benched done made sent"));
     if is_of_changes
         || is_of_it
+        || is_of_runs
         || own.number.unit == Unit::Percent && (piece.has(OTHERS) || is_of_packets || is_of_load)
     {
         return CellVerdict::Open;
@@ -104,7 +120,8 @@ fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> CellVerdict {
         || piece.has("of as to reaches attains achieves costs costing factor halves halved doubles doubled triples tripled")
         || own.number.unit == Unit::Times
         || piece.tokens[own.at].text.starts_with(['+', '-', '−']);
-    let (pairs, is_certain) = pairs(grid, piece);
+    let (mut pairs, is_certain) = pairs(grid, piece);
+    pairs.retain(|(one, other)| grid.at(*one).is_some() && grid.at(*other).is_some());
     if !says || pairs.is_empty() {
         return CellVerdict::Open;
     }
@@ -113,8 +130,15 @@ fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> CellVerdict {
         let (Some(a), Some(b)) = (grid.at(*one), grid.at(*other)) else { return false };
         is_ratio(piece, own, a, b, bound)
     };
-    if is_certain && bound.is_none() && pairs.iter().any(is_it) && is_of_other_base(grid, piece, own, &pairs) {
-        return CellVerdict::Doubtful(format!("{} of the lower value, not of the higher", piece.tokens[own.at].text));
+    if is_certain
+        && bound.is_none()
+        && pairs.iter().any(is_it)
+        && is_of_other_base(grid, piece, own, &pairs)
+    {
+        return CellVerdict::Doubtful(format!(
+            "{} of the lower value, not of the higher",
+            piece.tokens[own.at].text
+        ));
     }
     if pairs.iter().any(is_it) {
         // a ratio of the only two sets is theirs, whichever way it is put
@@ -187,7 +211,8 @@ fn is_of_other_base(grid: &Grid, piece: &Piece, own: &Ratio, pairs: &[(Place, Pl
         let ratio = a.value.min(b.value) / a.value.max(b.value);
         let slack = 100.0 * (a.half / a.value + b.half / b.value);
         let lower = agrees(own.number, 100.0 * (1.0 - ratio), slack, false);
-        let share = next.is_some_and(|own| own.is("of")) && agrees(own.number, 100.0 * ratio, slack, false);
+        let share =
+            next.is_some_and(|own| own.is("of")) && agrees(own.number, 100.0 * ratio, slack, false);
         a.unit != Unit::Seconds && !lower && !share
     };
     pairs.iter().all(is_it)

@@ -24,7 +24,9 @@ pub(crate) fn refer(piece: &mut Piece, said: &[Piece], own: &[Piece]) {
         }
     }
     same(piece, &all);
-    if piece.has("them") || piece.find("same").is_some_and(|at| is_next(piece, at, "range span interval step steps")) {
+    if piece.has("them")
+        || piece.find("same").is_some_and(|at| is_next(piece, at, "range span interval step steps"))
+    {
         repeated(piece, &all);
     }
     if own.is_empty() {
@@ -123,7 +125,9 @@ fn subject(piece: &mut Piece, before: &[&Piece]) {
     }
     piece.has_taken_rows = true;
     piece.is_referring = true;
-    if piece.has("there") || is_subject && piece.tokens.iter().take(3).any(|own| own.is("is was makes that's")) {
+    if piece.has("there")
+        || is_subject && piece.tokens.iter().take(3).any(|own| own.is("is was makes that's"))
+    {
         take_columns(piece, last);
     }
 }

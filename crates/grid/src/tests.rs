@@ -2,6 +2,8 @@ use fwdlab_netbenches::page::{Item, ItemKind, Page};
 
 use super::{CellVerdict, Grid, judge};
 
+mod bindings;
+
 fn table(text: &str, about: &str) -> Grid {
     let page = Page::parse(text.as_bytes());
     let rows: Vec<&Item> = page.items.iter().filter(|item| item.kind == ItemKind::Row).collect();
@@ -239,23 +241,5 @@ fn a_block_is_of_the_unit_that_stands_above_it() {
     for (above, scale) in [("on 10 Gbit/s", 1.0), ("Tunnel, Mbit/s", 1e6)] {
         let grid = Grid::of_block((1, 9), &sets, above);
         assert_eq!(grid.at((0, 1)).map(|own| own.value), Some(7.0 * scale), "{above}");
-    }
-}
-
-#[test]
-fn zz_debug() {
-    let grid = table("| Guest | virtio (Mpps) | SR-IOV (Mpps) | bare metal (Mpps) | change |\n|---|---:|---:|---:|---:|\n| Debian | 1.41 | 6.88 | 7.21 | +1.2% |\n| OpenBSD | 0.55 | 1.02 | 1.10 | +4.8% |\n| Alpine | 1.39 | 6.95 | 7.30 | -3.6% |\n", "Guests and their cards");
-    for s in ["No guest gets more than 6.5 Mpps through SR-IOV.", "Every guest reaches at least 1 Mpps with virtio."] {
-        println!("{s} {:?}", judge(&grid, "", s));
-    }
-    let grid = table("| frame | bare metal | SR-IOV | vtnet |\n|---|---:|---:|---:|\n| 64 B | 3.69 | 3.52 | 0.72 |\n| 256 B | 14.6 | 13.9 | 2.83 |\n| 1500 B | 24.9 | 24.9 | 15.7 |\n", "## Larger frames (Gbit/s)");
-    for s in ["vtnet never gets to half of the bare-metal rate, whatever the frame"] {
-        println!("{s} {:?}", judge(&grid, "", s));
-    }
-    let page = Page::parse(b"* WireGuard\n  * one peer: 1.9 Gbit/s\n  * fifty peers: 1.6 Gbit/s\n* OpenVPN\n  * one peer: 410 Mbit/s\n  * fifty peers: 290 Mbit/s\n");
-    let grid = &super::listed(&page)[0];
-    println!("{:?}", grid.rows);
-    for s in ["OpenVPN drops by 41% from one peer to fifty peers.", "With fifty peers OpenVPN still does 330 Mbit/s."] {
-        println!("{s} {:?}", judge(grid, "", s));
     }
 }

@@ -41,6 +41,18 @@ pub(crate) struct Said {
     /// Where the clause begins in its item.
     pub(crate) at: usize,
     pub(crate) verdict: CellVerdict,
+    pub(crate) source: Source,
+}
+
+/// What says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A table or a list.
+    Table,
+    /// A block of two sets: what is named there is no third one.
+    Pair,
+    /// A block of more.
+    Sets,
 }
 
 impl Said {
@@ -101,10 +113,7 @@ impl Grids {
         let is_told =
             matches!(item.kind, ItemKind::Paragraph | ItemKind::Bullet | ItemKind::Conclusion);
         let text = &item.text[from..to];
-        if self.all.is_empty()
-            || !is_told
-            || self.all.iter().any(|grid| is_within(grid, item))
-        {
+        if self.all.is_empty() || !is_told || self.all.iter().any(|grid| is_within(grid, item)) {
             return Vec::new();
         }
         let beside = self.meant(around, item, text);
@@ -125,6 +134,11 @@ impl Grids {
                 && elsewhere.iter().flatten().any(|own| own.0 == at && own.1 == CellVerdict::Holds)
         };
         let is_strange = names_families(&self.all[own], text);
+        let source = match self.all[own].is_block {
+            false => Source::Table,
+            true if self.all[own].rows.len() == 2 => Source::Pair,
+            true => Source::Sets,
+        };
         let said = |(at, verdict): (usize, CellVerdict)| {
             let verdict = match verdict {
                 CellVerdict::Wrong(_) | CellVerdict::Doubtful(_)
@@ -142,13 +156,16 @@ impl Grids {
                 }
                 other => other,
             };
-            Said { at: from + at, verdict }
+            Said { at: from + at, verdict, source }
         };
         let before = &item.text[..from];
         let found: Vec<Said> = judge(&self.all[own], before, text).into_iter().map(said).collect();
         let place = self.beside(around, item, text).unwrap_or(own);
-        let of_two = self.of_two(around, place, text).into_iter();
-        let of_two: Vec<Said> = of_two.map(|(at, verdict)| Said { at: from + at, verdict }).collect();
+        let is_asked = !is_of_parts || !self.all[place].is_block;
+        let of_two = is_asked.then(|| self.of_two(around, place, text)).into_iter().flatten();
+        let source = if self.all[place].is_block { Source::Pair } else { Source::Table };
+        let of_two: Vec<Said> =
+            of_two.map(|(at, verdict)| Said { at: from + at, verdict, source }).collect();
         match (of_two.is_empty(), beside) {
             (false, _) => of_two,
             (true, Some(_)) => found,
@@ -156,9 +173,13 @@ impl Grids {
         }
     }
 
-    /// The table of another section that has most of the words of a sentence in its names: notes and summaries stand
+    /// On a page without blocks, the table of another section that has most of the words of a sentence in its names: notes and summaries stand
     /// where no table does.
     fn elsewhere(&self, text: &str) -> Option<usize> {
+        // beside blocks, other tables are of hardware and of what was done
+        if self.all.iter().any(|own| own.is_block) {
+            return None;
+        }
         let said = tokens(text).into_iter().flat_map(|own| own.parts.into_iter().chain([own.root]));
         let said: BTreeSet<String> = said.filter(|word| word.len() > 1).collect();
         let score = |grid: &Grid| {
@@ -178,7 +199,12 @@ impl Grids {
     }
 
     /// What a sentence says of two tables, or of two blocks that it names by their headings.
-    fn of_two(&self, around: &Surroundings<'_>, own: usize, text: &str) -> Vec<(usize, CellVerdict)> {
+    fn of_two(
+        &self,
+        around: &Surroundings<'_>,
+        own: usize,
+        text: &str,
+    ) -> Vec<(usize, CellVerdict)> {
         let grid = &self.all[own];
         if grid.is_block {
             let Some(across) = &self.across else { return Vec::new() };
@@ -187,8 +213,9 @@ impl Grids {
             let row = across.rows.iter().position(|own| Some(own.text.as_str()) == heading);
             return judge_across(across, row, text);
         }
-        let tables: Vec<usize> =
-            (0..self.all.len()).filter(|at| !self.all[*at].is_block && !self.all[*at].is_list).collect();
+        let tables: Vec<usize> = (0..self.all.len())
+            .filter(|at| !self.all[*at].is_block && !self.all[*at].is_list)
+            .collect();
         let number = |(place, at): (usize, &usize)| {
             self.captions[*at].clone().unwrap_or_else(|| (place + 1).to_string())
         };
