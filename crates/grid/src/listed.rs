@@ -1,10 +1,10 @@
 //! Lists that are tables: "- pf: 1.2 Mpps", "idle = 6.1 W", a term with its definition below. What an item stands
 //! under is part of its name.
 
-use fwdlab_netbenches::page::{Item, ItemKind, Page};
+use fwdlab_netbenches::page::{Item, Page};
 
-use crate::drawn::row_of;
-use crate::model::{Grid, Name};
+use crate::drawn::{row_of, taken};
+use crate::model::{Grid, MOST_ROWS, Name};
 use crate::token::{Unit, tokens};
 
 /// A figure with what it is called.
@@ -29,10 +29,7 @@ struct Line<'a> {
 /// The lists of figures of a page: two or more lines that follow each other, each a name with one figure. Figures
 /// without a unit are a list only where names share a word, as settings share none.
 pub fn listed(page: &Page) -> Vec<Grid> {
-    let is_taken = |line: usize| {
-        page.blocks.iter().any(|own| (own.first_line..=own.last_line).contains(&line))
-            || page.items.iter().any(|own| own.kind == ItemKind::Row && own.line == line)
-    };
+    let is_taken = taken(page);
     let lines: Vec<Line<'_>> = page.lines.iter().enumerate().map(line_of).collect();
     let mut found = Vec::new();
     let mut run = Run::default();
@@ -40,7 +37,8 @@ pub fn listed(page: &Page) -> Vec<Grid> {
         if line.text.is_empty() && run.is_of_bullets {
             continue;
         }
-        let next = lines[at + 1..].iter().find(|own| !own.text.is_empty());
+        let mut rest = lines[at + 1..].iter();
+        let next = rest.find(|own| !line.is_bullet || !own.text.is_empty());
         let is_above = next.is_some_and(|own| own.is_bullet && own.indent > line.indent);
         let line = Line { is_above, ..*line };
         let is_open = !line.text.is_empty() && !is_taken(line.number);
@@ -119,6 +117,9 @@ impl Run {
     /// The table that the list is: a column for each unit.
     fn grid(&self, page: &Page) -> Option<Grid> {
         let [first, .., last] = self.entries.as_slice() else { return None };
+        if self.entries.len() > MOST_ROWS {
+            return None;
+        }
         let mut units: Vec<Unit> = Vec::new();
         for own in &self.entries {
             if !units.contains(&own.unit) {

@@ -204,7 +204,7 @@ impl Grid {
 }
 
 /// Rows of a table up to which its sentences are read: work grows with rows and sentences.
-const MOST_ROWS: usize = 512;
+pub(crate) const MOST_ROWS: usize = 512;
 
 /// Whether the first column only counts rows: "#", 1, 2, ...
 fn is_numbered(cells: &[Vec<&str>]) -> bool {

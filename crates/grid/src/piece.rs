@@ -55,7 +55,8 @@ pub(crate) fn pieces(grid: &Grid, tokens: &[Token], said: &[Piece]) -> Vec<Piece
 /// "For 64-byte IPv4 frames, four queues ...": of the rows that both clauses name.
 fn narrow(piece: &mut Piece, before: &Piece) {
     let is_name = before.claimed.is_empty() && before.is_group && piece.is_group;
-    let shared = |(row, _): &(usize, usize)| before.rows.iter().any(|own| own.0 == *row);
+    let earlier: BTreeSet<usize> = before.rows.iter().map(|own| own.0).collect();
+    let shared = |(row, _): &(usize, usize)| earlier.contains(row);
     if is_name && piece.rows.iter().any(shared) {
         piece.rows.retain(shared);
         piece.is_group = piece.own_rows().len() > 2;

@@ -143,6 +143,8 @@ pub fn tokens(text: &str) -> Vec<Token> {
     let mut found: Vec<Token> = Vec::new();
     let mut at = 0;
     let mut is_first = true;
+    // what stands behind "±" is no figure of its own
+    let mut is_half = false;
     for raw in text.split_inclusive(char::is_whitespace) {
         let start = at;
         at += raw.len();
@@ -153,6 +155,7 @@ pub fn tokens(text: &str) -> Vec<Token> {
             ')', ']', '"', '\'', '`', '*', '_', '.', ',', ';', ':', '!', '?', '|',
         ]);
         if own.is_empty() || !own.contains(|c: char| c.is_alphanumeric() || c == '%') {
+            is_half |= matches!(word, "±" | "+/-" | "+-");
             is_first |= !own.is_empty() && own != "~";
             continue;
         }
@@ -164,7 +167,7 @@ pub fn tokens(text: &str) -> Vec<Token> {
         found.push(Token {
             root: root_of(text.split("'s").next().unwrap_or(&text)),
             parts: parts_of(&text),
-            number: number(own),
+            number: number(own).filter(|_| !is_half && !own.starts_with('±')),
             text,
             at: start + (word.len() - open.len()),
             is_last,
@@ -173,6 +176,7 @@ pub fn tokens(text: &str) -> Vec<Token> {
             seat: None,
         });
         is_first = is_last;
+        is_half = false;
     }
     number_words(&mut found);
     join_units(&mut found);

@@ -21,6 +21,9 @@ const NEAR: usize = 3;
 /// Blocks of a page up to which they are held against each other by their headings.
 const MOST_BLOCKS: usize = 24;
 
+/// Tables of a page up to which those are looked for that a sentence names, wherever they stand.
+const MOST_TABLES: usize = 24;
+
 /// Lines below a grid in which a sentence is of it before it is of any other.
 const BESIDE: usize = 8;
 
@@ -158,7 +161,7 @@ impl Grids {
             };
             Said { at: from + at, verdict, source }
         };
-        let before = &item.text[..from];
+        let before = last_of(&item.text[..from]);
         let found: Vec<Said> = judge(&self.all[own], before, text).into_iter().map(said).collect();
         let place = self.beside(around, item, text).unwrap_or(own);
         let is_asked = !is_of_parts || !self.all[place].is_block;
@@ -177,7 +180,7 @@ impl Grids {
     /// where no table does.
     fn elsewhere(&self, text: &str) -> Option<usize> {
         // beside blocks, other tables are of hardware and of what was done
-        if self.all.iter().any(|own| own.is_block) {
+        if self.all.len() > MOST_TABLES || self.all.iter().any(|own| own.is_block) {
             return None;
         }
         let said = tokens(text).into_iter().flat_map(|own| own.parts.into_iter().chain([own.root]));
@@ -216,6 +219,9 @@ impl Grids {
         let tables: Vec<usize> = (0..self.all.len())
             .filter(|at| !self.all[*at].is_block && !self.all[*at].is_list)
             .collect();
+        if tables.len() > MOST_TABLES {
+            return Vec::new();
+        }
         let number = |(place, at): (usize, &usize)| {
             self.captions[*at].clone().unwrap_or_else(|| (place + 1).to_string())
         };
@@ -292,6 +298,14 @@ impl Grids {
         }
         above.or(below)
     }
+}
+
+/// The end of a text, as far as a sentence behind it may refer to.
+fn last_of(text: &str) -> &str {
+    const MOST: usize = 600;
+    let start = text.len().saturating_sub(MOST);
+    let start = (start..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[start..]
 }
 
 /// Whether an item stands among the lines of a table or a block, or is one of a list.

@@ -93,9 +93,12 @@ impl Known {
                 || grids.is_of_families(item, text);
             let is_doubted = is_held || is_apart || is_of_table || explains_itself(text);
             let said = if is_doubted { said.doubted() } else { said };
-            // what a table bears out no block has to
+            // a rate that a table bears out no block has to
             let is_of_cells = cells.iter().all(|own| own.source == Source::Table);
-            let said = if is_held && is_of_cells { said.none() } else { said };
+            let said = match is_held && is_of_cells {
+                true => said.without(Rule::ClaimRate),
+                false => said,
+            };
             // what the blocks bear out is at most asked about
             let is_of_one = !self.is_of_several();
             let is_close =
