@@ -213,6 +213,13 @@ impl AuditFindings {
         self.found.iter().any(|found| found.severity == Severity::Wrong)
     }
 
+    /// Those of other rules than one.
+    #[must_use]
+    pub fn without(mut self, rule: Rule) -> Self {
+        self.found.retain(|finding| finding.rule != rule);
+        self
+    }
+
     /// The same, none of which calls anything wrong.
     #[must_use]
     pub fn doubted(mut self) -> Self {

@@ -1,5 +1,7 @@
 //! Tables drawn with white space, as in code fences: columns are told apart by two blanks or more, or by bars.
 
+use std::collections::BTreeSet;
+
 use fwdlab_netbenches::page::{Item, ItemKind, Page};
 
 /// The tables of a page that are no Markdown, as rows of it: the heads, a rule, and the rows below.
@@ -7,10 +9,7 @@ use fwdlab_netbenches::page::{Item, ItemKind, Page};
 /// A table is lines that follow each other, with as many cells each, all but the first of which begin with a digit or
 /// are empty signs, below a line with heads of them; what heads the first column may be left out.
 pub fn drawn(page: &Page) -> Vec<Vec<Item>> {
-    let is_taken = |line: usize| {
-        page.blocks.iter().any(|own| (own.first_line..=own.last_line).contains(&line))
-            || page.items.iter().any(|own| own.kind == ItemKind::Row && own.line == line)
-    };
+    let is_taken = taken(page);
     let lines: Vec<(usize, Vec<&str>)> = (1..=page.lines.len())
         .map(|line| (line, page.lines[line - 1].as_str()))
         .filter(|(_, text)| !is_rule(text))
@@ -32,6 +31,16 @@ pub fn drawn(page: &Page) -> Vec<Vec<Item>> {
         at += count.max(1);
     }
     found
+}
+
+/// Which lines are of blocks, or rows of Markdown tables.
+pub(crate) fn taken(page: &Page) -> impl Fn(usize) -> bool {
+    let is_row = |own: &&Item| own.kind == ItemKind::Row;
+    let rows: BTreeSet<usize> = page.items.iter().filter(is_row).map(|own| own.line).collect();
+    move |line| {
+        let next = page.blocks.partition_point(|own| own.last_line < line);
+        page.blocks.get(next).is_some_and(|own| own.first_line <= line) || rows.contains(&line)
+    }
 }
 
 /// `----- | -----`, `=====  =====`.
@@ -73,7 +82,7 @@ fn head_of<'a>(cells: &[&'a str], count: usize) -> Option<Vec<&'a str>> {
     }
 }
 
-fn row_of(line: usize, cells: &[&str]) -> Item {
+pub(crate) fn row_of(line: usize, cells: &[&str]) -> Item {
     Item::row(line, format!("| {} |", cells.join(" | ")))
 }
 

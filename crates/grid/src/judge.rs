@@ -2,30 +2,23 @@
 
 use crate::model::Grid;
 use crate::verdict::CellVerdict;
-use crate::{level, order, piece, ratio, token};
+use crate::{every, level, order, piece, place, ratio, token};
 use fwdlab_sentence::doubt::Doubt;
 
-/// Holds the clauses of a sentence against a grid: each that claims something, with where it begins.
-pub fn judge(grid: &Grid, sentence: &str) -> Vec<(usize, CellVerdict)> {
-    let tokens = token::tokens(sentence);
+/// Holds the clauses of a sentence against a grid: each that claims something, with where it begins. What stands before it
+/// in its paragraph is what it may refer to.
+pub fn judge(grid: &Grid, before: &str, sentence: &str) -> Vec<(usize, CellVerdict)> {
+    let tokens = placed(grid, sentence);
     let doubt = Doubt::of(sentence, "");
     if sentence.trim_end().ends_with('?') {
         return Vec::new();
     }
     let is_of_quotients = is_of_quotients(grid, &tokens);
     let mut found = Vec::new();
-    for piece in piece::pieces(grid, &tokens) {
-        let mut all = level::check(grid, &piece);
-        all.extend(level::none(grid, &piece));
-        if !is_of_quotients {
-            all.extend(ratio::check(grid, &piece));
-        }
-        all.extend(order::extreme(grid, &piece));
-        all.extend(order::compared(grid, &piece));
-        all.extend(order::steadier(grid, &piece));
-        all.extend(order::monotonic(grid, &piece));
-        let verdict = CellVerdict::of_all(all);
-        let verdict = if doubt == Some(Doubt::Unsure) { verdict.doubted() } else { verdict };
+    for piece in piece::pieces(grid, &tokens, &said_before(grid, before)) {
+        let verdict = of_piece(grid, &piece, is_of_quotients);
+        let is_unsure = doubt == Some(Doubt::Unsure) || piece.is_referring;
+        let verdict = if is_unsure { verdict.doubted() } else { verdict };
         if verdict != CellVerdict::Open
             && let Some(first) = piece.tokens.first()
         {
@@ -33,6 +26,39 @@ pub fn judge(grid: &Grid, sentence: &str) -> Vec<(usize, CellVerdict)> {
         }
     }
     found
+}
+
+/// What a grid says of one clause.
+pub(crate) fn of_piece(grid: &Grid, piece: &piece::Piece, is_of_quotients: bool) -> CellVerdict {
+    // what is said of all rows is not of any
+    if let Some(verdict) = every::check(grid, piece) {
+        return verdict;
+    }
+    let mut all = level::check(grid, piece);
+    all.extend(level::none(grid, piece));
+    if !is_of_quotients {
+        all.extend(ratio::check(grid, piece));
+    }
+    all.extend(order::extreme(grid, piece));
+    all.extend(order::compared(grid, piece));
+    all.extend(order::level_with(grid, piece));
+    all.extend(order::steadier(grid, piece));
+    all.extend(order::monotonic(grid, piece));
+    CellVerdict::of_all(all)
+}
+
+fn placed(grid: &Grid, sentence: &str) -> Vec<token::Token> {
+    let mut tokens = token::tokens(sentence);
+    place::mark(grid, &mut tokens);
+    tokens
+}
+
+/// The clauses of the last sentences of a text, the last of which takes from the one before it.
+fn said_before(grid: &Grid, text: &str) -> Vec<piece::Piece> {
+    const SENTENCES: usize = 2;
+    let all: Vec<&str> = text.split_inclusive(". ").filter(|own| !own.trim().is_empty()).collect();
+    let last = all[all.len().saturating_sub(SENTENCES)..].iter();
+    last.fold(Vec::new(), |said, own| piece::pieces(grid, &placed(grid, own), &said))
 }
 
 /// "Per packet it takes seven times the energy": what no column is divided by.

@@ -1,5 +1,6 @@
 //! Numbers of a clause that are values of cells, differences between them, or bounds of them.
 
+use crate::bound::{bound_of, of_bound, value};
 use crate::model::{Grid, Measure, Place};
 use crate::piece::{Claimed, Piece};
 use crate::token::{Number, Unit};
@@ -10,10 +11,11 @@ pub(crate) const CHANGES: &str = "more less faster slower above below ahead behi
     wins won lose loses lost loss drop drops dropped drops costs cost save saves saved difference differ apart over \
     under gap miss misses missed short improves improved improvement better worse increase increases increased decrease decreases decreased \
     grow grows grew shrink shrinks fell falls rise rises rose beats beat adds add added exceeds exceed gone missing \
-    extra away between leaves shorter longer penalty overhead reduces reduced back off up down by boost speedup";
+    extra away between leaves shorter longer penalty overhead reduces reduced back off up down by boost speedup sooner bring brings brought \
+    later earlier quieter louder cheaper lighter heavier";
 /// Words of numbers that no cell is.
 const OTHERS: &str = "offered offering sends sent generator generates limit target wanted theoretical datasheet \
-    advertised spec nominal expected should would could maximal capacity";
+    advertised spec nominal expected should would could maximal capacity together combined altogether total sum";
 /// Words that make a number rough.
 const SOFT: &str = "about around roughly approximately some nearly almost circa ~ near so ca approx just practically \
     hardly ish";
@@ -38,15 +40,6 @@ fn is_of_unit(grid: &Grid, column: usize, unit: Unit) -> bool {
         || unit == Unit::Seconds && own.unit == Unit::Packets && own.measure != Measure::Spread
 }
 
-/// The value of a cell as a number is written: the time of a packet for a rate.
-fn value(grid: &Grid, place: Place, unit: Unit) -> Option<(f64, f64)> {
-    let own = grid.at(place)?;
-    if unit == Unit::Seconds && grid.columns[place.1].unit == Unit::Packets {
-        return (own.value > 0.0).then(|| (1.0 / own.value, own.half / own.value / own.value));
-    }
-    Some((own.value, own.half))
-}
-
 /// The columns that a number may be of.
 fn columns(grid: &Grid, piece: &Piece, claimed: &Claimed) -> Vec<usize> {
     let is_own = |column: &usize| is_of_unit(grid, *column, claimed.number.unit);
@@ -57,41 +50,6 @@ fn columns(grid: &Grid, piece: &Piece, claimed: &Claimed) -> Vec<usize> {
     let is_told =
         |column: &usize| !grid.is_block || grid.columns[*column].measure != Measure::Spread;
     (0..grid.columns.len()).filter(is_own).filter(is_told).collect()
-}
-
-/// What stands before a number and bounds it: above (`true`) or below.
-pub(crate) fn bound_of(piece: &Piece, at: usize) -> Option<bool> {
-    let from = at.saturating_sub(4);
-    let words: Vec<&str> = piece.tokens[from..at].iter().map(|own| own.text.as_str()).collect();
-    let has = |word: &str| words.contains(&word);
-    let pair = |a: &str, b: &str| words.windows(2).any(|two| two == [a, b]);
-    let is_denied = piece.has("never not no none nowhere")
-        || piece.tokens[from..at].iter().any(|own| own.text.ends_with("n't"));
-    let above = pair("more", "than")
-        || pair("at", "least")
-        || pair("better", "than")
-        || has("exceeds")
-        || has("exceed")
-        || has("above")
-        || has("over")
-        || pair("larger", "than")
-        || pair("higher", "than");
-    let below = pair("less", "than")
-        || pair("at", "most")
-        || has("below")
-        || has("under")
-        || pair("up", "to")
-        || has("within")
-        || pair("lower", "than")
-        || pair("fewer", "than")
-        || pair("smaller", "than");
-    let is_short = is_denied && (has("reach") || has("reaches"));
-    match (above, below) {
-        _ if is_short => Some(false),
-        (true, false) => Some(!is_denied),
-        (false, true) => Some(is_denied),
-        _ => None,
-    }
 }
 
 /// Every number of a clause that is no percentage and no factor.
@@ -118,6 +76,9 @@ fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> CellVerdict {
     let next = row_behind(piece, claimed);
     let rows = side.or(next).map_or_else(|| piece.own_rows(), |row| vec![row]);
     let is_long = claimed.number.unit == Unit::Seconds && claimed.number.value > LONGEST;
+    if is_of_another_scale(grid, claimed, &columns) {
+        return CellVerdict::Open;
+    }
     if columns.is_empty() || claimed.number.value == 0.0 || grid.is_block && is_long {
         return CellVerdict::Open;
     }
@@ -126,7 +87,7 @@ fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> CellVerdict {
     let places: Vec<Place> =
         all.iter().flat_map(|row| columns.iter().map(move |column| (*row, *column))).collect();
     if let Some(above) = bound_of(piece, claimed.at)
-        && (!piece.has(CHANGES_OF_TWO) || rows.len() < 2)
+        && (!piece.has(CHANGES_OF_TWO) || rows.len() < 2 || piece.has("both"))
         && side.is_none()
         && next.is_none()
     {
@@ -154,11 +115,16 @@ fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> CellVerdict {
         }
     } else if let Some(own) = of_difference(grid, piece, claimed, &columns) {
         return own;
+    } else if rows.is_empty() && is_of_no_cells(grid, piece, claimed, &columns) {
+        return CellVerdict::Doubtful(
+            "no two cells of a row or a column are so far apart".to_owned(),
+        );
     } else {
         return CellVerdict::Open;
     }
     // a difference, or a figure of something else
-    let is_bare = rows.len() == 1 && !piece.has_taken_rows && !piece.columns.is_empty() && !moves;
+    let has_column = !piece.columns.is_empty() || grid.is_list && grid.columns.len() == 1;
+    let is_bare = rows.len() == 1 && !piece.has_taken_rows && has_column && !moves;
     if !is_bare && is_apart(grid, claimed, rough) {
         return CellVerdict::Open;
     }
@@ -184,6 +150,18 @@ fn of_number(grid: &Grid, piece: &Piece, claimed: &Claimed) -> CellVerdict {
     }
 }
 
+/// The 60 s of a trial beside microseconds.
+fn is_of_another_scale(grid: &Grid, claimed: &Claimed, columns: &[usize]) -> bool {
+    const FAR: f64 = 2e3;
+    let is_time = |at: &&usize| grid.columns[**at].unit == Unit::Seconds;
+    let columns: Vec<&usize> = columns.iter().filter(is_time).collect();
+    let cell = |at: usize| (0..grid.rows.len()).filter_map(move |row| grid.at((row, at)));
+    let mut cells = columns.iter().flat_map(|at| cell(**at));
+    let number = claimed.number;
+    let is_near = |own: Number| number.value < FAR * own.value && own.value < FAR * number.value;
+    number.unit == Unit::Seconds && !columns.is_empty() && !cells.any(is_near)
+}
+
 /// Seconds up to which a time is that of one packet.
 const LONGEST: f64 = 1e-5;
 
@@ -205,6 +183,22 @@ fn any_middle(grid: &Grid, columns: &[usize], is_it: impl Fn(&Place) -> bool) ->
 
 /// Words that hold two things against each other.
 const CHANGES_OF_TWO: &str = "than";
+
+/// "Doubling them adds another 3 Mpps" of a table in whose one column of that unit no two cells are so far apart.
+fn is_of_no_cells(grid: &Grid, piece: &Piece, claimed: &Claimed, columns: &[usize]) -> bool {
+    let rough = is_rough(piece, claimed.at);
+    let mut cells = columns
+        .iter()
+        .flat_map(|at| (0..grid.rows.len()).filter_map(move |row| grid.at((row, *at))));
+    let is_small = grid.rows.len() <= MOST && claimed.number.unit != Unit::Plain;
+    let is_one = columns.len() == 1 && !grid.is_block && bound_of(piece, claimed.at).is_none();
+    is_small
+        && is_one
+        && piece.has("another adds add gains loses brings costs")
+        && !piece.has("than")
+        && !is_apart(grid, claimed, rough)
+        && !cells.any(|own| agrees(claimed.number, own.value, own.half, rough))
+}
 
 /// Whether a number is what two cells of one column, or of one row, are apart.
 fn is_apart(grid: &Grid, claimed: &Claimed, rough: bool) -> bool {
@@ -284,6 +278,20 @@ fn of_one_row(
     rough: bool,
 ) -> CellVerdict {
     let own = claimed.number;
+    // "5.3 s sooner on R2 than on R1"
+    if let ([a, b], false) = (columns, piece.has_taken_columns || piece.own_columns().len() != 2) {
+        let (Some(one), Some(other)) = (grid.at((row, *a)), grid.at((row, *b))) else {
+            return CellVerdict::Open;
+        };
+        let is_it = agrees(own, one.value - other.value, one.half + other.half, rough)
+            || [one, other].iter().any(|cell| agrees(own, cell.value, cell.half, rough));
+        let data = format!("{}; {}", grid.shown((row, *a)), grid.shown((row, *b)));
+        return match (is_it, piece.has_taken_rows) {
+            (true, _) => CellVerdict::Holds,
+            (false, false) => CellVerdict::Wrong(data),
+            (false, true) => CellVerdict::Doubtful(data),
+        };
+    }
     let is_any = columns.iter().any(|column| {
         grid.at((row, *column)).is_some_and(|cell| {
             agrees(own, cell.value, cell.half, rough)
@@ -308,6 +316,7 @@ pub(crate) fn none(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     let is_next = |own: &&(usize, usize)| own.1 > at && own.1 <= at + 3;
     let (column, _) = piece.columns.iter().find(is_next)?;
     if grid.is_block
+        || !piece.claimed.is_empty()
         || grid.columns[*column].unit != Unit::Plain
         || grid.columns[*column].measure != Measure::Open
     {
@@ -318,56 +327,4 @@ pub(crate) fn none(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     let odd =
         rows.into_iter().find(|row| grid.at((*row, *column)).is_some_and(|own| own.value != 0.0));
     Some(odd.map_or(CellVerdict::Holds, |row| CellVerdict::Wrong(grid.shown((row, *column)))))
-}
-
-/// "Never exceeds 100 us", "stays below 18 us".
-/// "The only one that does not reach 50 Mpps": it, and no other row.
-fn of_only(grid: &Grid, (row, column): Place, is_so: impl Fn(&Place) -> bool) -> CellVerdict {
-    let is_odd = |other: &usize| {
-        grid.at((*other, column)).is_some() && is_so(&(*other, column)) != (*other == row)
-    };
-    let odd = (0..grid.rows.len()).find(is_odd);
-    odd.map_or(CellVerdict::Holds, |other| CellVerdict::Wrong(grid.shown((other, column))))
-}
-
-fn of_bound(
-    grid: &Grid,
-    piece: &Piece,
-    claimed: &Claimed,
-    places: &[Place],
-    above: bool,
-) -> CellVerdict {
-    let number = claimed.number;
-    let is_beyond = |place: &&Place| {
-        value(grid, **place, number.unit).is_some_and(|(value, half)| {
-            if above {
-                value < number.value - half - number.half
-            } else {
-                value > number.value + half + number.half
-            }
-        })
-    };
-    let mut columns: Vec<usize> = places.iter().map(|place| place.1).collect();
-    columns.sort_unstable();
-    columns.dedup();
-    if let ([row], true, [column]) =
-        (piece.own_rows().as_slice(), piece.has("only"), columns.as_slice())
-    {
-        return of_only(grid, (*row, *column), |place| !is_beyond(&place));
-    }
-    let odd: Vec<&Place> = places.iter().filter(is_beyond).collect();
-    let Some(first) = odd.first() else { return CellVerdict::Holds };
-    let is_of_all = odd.len() == places.len();
-    let is_universal = piece.has("all every each any always never none") || !piece.rows.is_empty();
-    let is_change = piece.has("than") && piece.own_rows().len() != 1;
-    let data = grid.shown(**first);
-    match () {
-        () if is_change => CellVerdict::Open,
-        () if columns.len() == 1 && (is_of_all || is_universal) && !piece.has_taken_rows => {
-            CellVerdict::Wrong(data)
-        }
-        () if is_of_all && !piece.rows.is_empty() => CellVerdict::Doubtful(data),
-        () if columns.len() == 1 => CellVerdict::Doubtful(data),
-        () => CellVerdict::Open,
-    }
 }

@@ -4,20 +4,29 @@
 
 #![forbid(unsafe_code)]
 
+mod bound;
+mod clause;
 mod drawn;
+mod every;
+mod joined;
 mod judge;
 mod level;
+mod listed;
 mod model;
 mod names;
 mod order;
 mod piece;
+mod place;
 mod ratio;
+mod refer;
 mod token;
 mod verdict;
 
 pub use drawn::drawn;
+pub use joined::{Shown, across, joined, judge_across, with_tables_named};
 pub use judge::{explains_itself, judge};
 pub use level::agrees;
+pub use listed::listed;
 pub use model::{Column, Grid, Measure, Name, Place, unit_above};
 pub use token::{Number, Token, Unit, tokens};
 pub use verdict::CellVerdict;

@@ -30,7 +30,13 @@ impl Name {
         let bare = without_commas(text);
         let parts = bare.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '%'));
         let words = parts.map(|own| own.trim_matches('.')).filter(|own| !own.is_empty());
-        Self { text: text.trim().to_owned(), words: words.map(root_of).collect() }
+        // "guest.vtnet", and not "6.9" or "a.4"
+        let parts = |own: &'_ str| -> Vec<String> {
+            let is_name = own.contains('.') && !own.contains(|c: char| c.is_ascii_digit());
+            let parts = own.split('.').filter(|part| is_name && part.len() > 2);
+            parts.map(root_of).chain([root_of(own)]).collect()
+        };
+        Self { text: text.trim().to_owned(), words: words.flat_map(parts).collect() }
     }
 }
 
@@ -67,6 +73,8 @@ pub struct Grid {
     pub lines: (usize, usize),
     /// A block of sets; the first is what the others are held against.
     pub is_block: bool,
+    /// A list of figures.
+    pub is_list: bool,
 }
 
 /// A cell by its row and its column.
@@ -85,13 +93,17 @@ impl Grid {
             Unit::Packets => (own.value / 1e3, " kpps"),
             Unit::Bits => (own.value / 1e9, " Gb/s"),
             Unit::Seconds if own.value < 1e-6 => (own.value * 1e9, " ns"),
+            Unit::Seconds if own.value >= 1.0 => (own.value, " s"),
+            Unit::Seconds if own.value >= 1e-3 => (own.value * 1e3, " ms"),
             Unit::Seconds => (own.value * 1e6, " us"),
             Unit::Percent => (own.value, " %"),
             Unit::Watts => (own.value, " W"),
             _ => (own.value, ""),
         };
         let value = (value * 1e4).round() / 1e4;
-        format!("'{}', {}: {value}{unit}", self.rows[row].text, self.columns[column].name.text)
+        let column = self.columns[column].name.text.as_str();
+        let joint = if column.is_empty() { "" } else { ", " };
+        format!("'{}'{joint}{column}: {value}{unit}", self.rows[row].text)
     }
 
     /// The table that some rows of a page are; `about` is what stands above it.
@@ -103,6 +115,11 @@ impl Grid {
         }
         let mut cells: Vec<Vec<&str>> = vec![cells_of(&header.text)];
         cells.extend(body.iter().map(|row| cells_of(&row.text)));
+        if is_numbered(&cells) {
+            for row in &mut cells {
+                row.remove(0);
+            }
+        }
         if has_units_of_rows(&cells) {
             cells = turned(&cells);
         }
@@ -126,6 +143,7 @@ impl Grid {
             shared: BTreeSet::new(),
             lines,
             is_block: false,
+            is_list: false,
         };
         // where the first column repeats itself, the second tells its rows apart
         let keys: BTreeSet<&str> = body.iter().filter_map(|row| row.first().copied()).collect();
@@ -167,6 +185,7 @@ impl Grid {
             head: BTreeSet::new(),
             lines,
             is_block: true,
+            is_list: false,
         }
     }
 
@@ -185,7 +204,15 @@ impl Grid {
 }
 
 /// Rows of a table up to which its sentences are read: work grows with rows and sentences.
-const MOST_ROWS: usize = 64;
+pub(crate) const MOST_ROWS: usize = 512;
+
+/// Whether the first column only counts rows: "#", 1, 2, ...
+fn is_numbered(cells: &[Vec<&str>]) -> bool {
+    let Some((names, body)) = cells.split_first() else { return false };
+    let is_count = |(at, row): (usize, &Vec<&str>)| row[0].parse() == Ok(at + 1);
+    let is_word = |row: &Vec<&str>| row.get(1).is_some_and(|own| own.contains(char::is_alphabetic));
+    names.len() > 2 && body.iter().all(is_word) && body.iter().enumerate().all(is_count)
+}
 
 /// Whether what is measured stands in the first column, and what it is measured of above: "Throughput (Gbit/s)" of a
 /// row, and no unit in the heads of columns.
@@ -204,7 +231,7 @@ fn turned<'a>(cells: &[Vec<&'a str>]) -> Vec<Vec<&'a str>> {
 }
 
 /// Words that all of several names have.
-fn shared(names: &[Name]) -> BTreeSet<String> {
+pub(crate) fn shared(names: &[Name]) -> BTreeSet<String> {
     let Some((first, rest)) = names.split_first().filter(|(_, rest)| !rest.is_empty()) else {
         return BTreeSet::new();
     };
@@ -219,6 +246,9 @@ fn shared(names: &[Name]) -> BTreeSet<String> {
 /// The last unit of a text. A per cent sign beside digits is part of a name: "99.9 %".
 fn unit_within(text: &str) -> Option<(Unit, f64)> {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '[' | ']' | ',');
+    if text.contains("(s)") || text.contains("[s]") {
+        return Some((Unit::Seconds, 1.0));
+    }
     let has_digits = text.contains(|c: char| c.is_ascii_digit());
     let is_unit = |own: &&str| *own != "x" && (*own != "%" || !has_digits);
     text.split(is_end).filter(is_unit).rev().find_map(unit_of)
@@ -251,8 +281,16 @@ fn units_of(names: &[&str], body: &[Vec<&str>], above: &str) -> Vec<Option<(Unit
         body.iter().all(cell)
     };
     let is_none = units.iter().all(Option::is_none);
+    // what is counted has no unit from above
+    const COUNTS: [&str; 9] =
+        ["run", "n", "queue", "core", "flow", "count", "number", "trial", "bench"];
+    let counts = |at: usize| {
+        let words = Name::of(names[at + 1]).words;
+        COUNTS.iter().any(|word| words.contains(*word))
+    };
     for (at, own) in units.iter_mut().enumerate() {
-        if own.is_none() && (is_none || is_plain(at)) {
+        let is_measured = is_none && names.len() == 2 || !counts(at);
+        if own.is_none() && is_measured && (is_none || is_plain(at)) {
             *own = of_all;
         }
     }
@@ -261,6 +299,8 @@ fn units_of(names: &[&str], body: &[Vec<&str>], above: &str) -> Vec<Option<(Unit
 
 /// The one number of a cell, `scale` times as large where it has no unit of its own.
 fn value_of(cell: &str, scale: f64) -> Option<Number> {
+    // "+16.9 % ± 0.7 %"
+    let cell = cell.split('±').next().and_then(|own| own.split("+/-").next()).unwrap_or(cell);
     let own = tokens(cell);
     let mut numbers = own.iter().filter_map(|own| own.number);
     let (number, None) = (numbers.next()?, numbers.next()) else { return None };

@@ -68,8 +68,13 @@ pub(crate) fn said_of<'a>(
         if tokens.iter().any(|own| own.parts.contains(word)) {
             return true;
         }
-        let is_it =
-            |own: &Token| own.root == **word || own.text == **word || is_same_number(own, word);
+        let is_it = |own: &Token| {
+            own.root == **word
+                || own.text == **word
+                || is_same_number(own, word)
+                // "SR-IOV" of `sriov`
+                || !own.parts.is_empty() && own.text.replace('-', "") == **word
+        };
         let mut at = tokens.iter().enumerate().filter(|(_, own)| is_it(own));
         if is_digits(word) || word.starts_with(|c: char| c.is_ascii_digit()) {
             return at.any(|(at, own)| {
@@ -90,30 +95,32 @@ pub(crate) fn said_of<'a>(
 
 /// "8 queues" and "debian 13" of rows that are called `q8` and `debian13`.
 fn is_in_parts(word: &str, tokens: &[Token]) -> bool {
+    part_of(word, tokens).is_some()
+}
+
+/// The place of the number of such a name.
+fn part_of(word: &str, tokens: &[Token]) -> Option<usize> {
     let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let letters = &word[..word.len() - digits.len()];
     if letters.is_empty() || digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return false;
+        return None;
     }
     let is_digits = |own: &Token| own.root == digits || own.text == digits;
-    tokens.windows(2).any(|two| {
-        is_digits(&two[1]) && two[0].text == letters
-            || is_digits(&two[0]) && two[1].text.starts_with(letters) && !two[0].is_last
-    }) || tokens.iter().any(|own| {
-        own.text.split_once('-').is_some_and(|(a, b)| a == digits && b.starts_with(letters))
+    (0..tokens.len()).find(|at| {
+        let own = &tokens[*at];
+        let is_it = |a: &str| a == digits || a == "single" && digits == "1";
+        let is_joined =
+            own.text.split_once('-').is_some_and(|(a, b)| is_it(a) && b.starts_with(letters));
+        let is_before = *at > 0 && tokens[at - 1].text == letters;
+        let next = tokens.get(at + 1).filter(|_| !own.is_last);
+        let is_behind = next.is_some_and(|next| next.text.starts_with(letters));
+        is_joined || is_digits(own) && (is_before || is_behind)
     })
 }
 
 /// The place at which a row is named by such parts.
 pub(crate) fn place_in_parts(said: &BTreeSet<&str>, tokens: &[Token]) -> Option<usize> {
-    let digits =
-        |word: &&str| word.trim_start_matches(|c: char| c.is_ascii_alphabetic()).to_owned();
-    let all: Vec<String> = said.iter().map(digits).filter(|own| !own.is_empty()).collect();
-    tokens.iter().position(|own| {
-        all.iter().any(|word| {
-            *word == own.root || *word == own.text || own.text.starts_with(&format!("{word}-"))
-        })
-    })
+    said.iter().find_map(|word| part_of(word, tokens))
 }
 
 /// Whether a number without a unit is one of rows: "64 byte frames" below "Frame size (bytes)", "64 and 128 bytes".
@@ -125,7 +132,8 @@ fn counts_rows(grid: &Grid, row: &BTreeSet<String>, tokens: &[Token], at: usize)
         }
         let goes_on =
             token.number.is_some_and(|own| matches!(own.unit, Unit::Plain | Unit::Percent))
-                || token.is("and or to , up");
+                || token.is("and or to , up a")
+                || grid.columns.iter().any(|own| own.name.words.contains(&token.root));
         if !goes_on {
             break;
         }
@@ -148,6 +156,24 @@ pub(crate) fn is_column(grid: &Grid, tokens: &[Token], at: usize, index: usize) 
         grid.columns.len() > 1 && grid.columns.iter().all(|own| own.name.words.contains(word))
     };
     let is_plain = token.number.is_none();
+    let is_compound = !token.parts.is_empty()
+        && token.parts.iter().all(|part| column.name.words.contains(part) && !is_shared(part));
+    if is_plain && is_compound {
+        return true;
+    }
+    const PRICES: [&str; 6] = ["price", "cost", "eur", "usd", "euro", "dollar"];
+    if PRICES.iter().any(|word| column.name.words.contains(*word))
+        && token.is("expensive cheap cheaper cheapest dearer dearest priced costlier")
+    {
+        return true;
+    }
+    // "100,000 prefixes" of a column that is called so
+    if grid.columns.len() > 1 && !grid.is_block {
+        let has = |name: &Name| name.words.iter().any(|word| is_same_number(token, word));
+        if has(&column.name) && !grid.rows.iter().any(has) {
+            return true;
+        }
+    }
     if is_plain && is_of(token, &column.name) {
         let own = grid.columns.iter().filter(|own| own.name.words.contains(&token.root));
         let is_sole = own.count() == 1 && token.is("rate throughput") && grid.columns.len() > 1;

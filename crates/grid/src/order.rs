@@ -1,5 +1,8 @@
 //! "X exceeds Y", "the lowest maximum is that of 64 bytes", "X scatters more": what is more and what is less.
 
+use std::collections::BTreeSet;
+
+use crate::level::MOST;
 use crate::model::{Grid, Measure, Place};
 use crate::piece::Piece;
 use crate::token::{Token, Unit};
@@ -9,14 +12,14 @@ const NEGATIONS: &str =
     "not no never neither nor cannot can't isn't doesn't don't none without hardly barely";
 
 /// Words of more and of less; those of speed turn round where times are measured.
-const MORE: &str = "exceeds exceed exceeded above ahead higher more larger greater bigger";
-const LESS: &str = "below behind lower less smaller fewer";
-const QUICK: &str =
-    "faster beats beat outperforms quicker better overtakes overtook overtaken outruns outran";
-const SLOW: &str = "slower worse";
+const MORE: &str =
+    "exceeds exceed exceeded above ahead higher more larger greater bigger longer louder heavier";
+const LESS: &str = "below behind lower less smaller fewer shorter quieter lighter cheaper";
+const QUICK: &str = "faster beats beat outperforms quicker better overtakes overtook overtaken outruns outran sooner earlier";
+const SLOW: &str = "slower worse later";
 
 /// Whether the value of what stands first is the larger one.
-fn direction(piece: &Piece, at: usize, unit: Unit) -> Option<bool> {
+pub(crate) fn direction(piece: &Piece, at: usize, unit: Unit) -> Option<bool> {
     let token = &piece.tokens[at];
     let is_time = unit == Unit::Seconds;
     if token.is(MORE) {
@@ -34,10 +37,19 @@ fn direction(piece: &Piece, at: usize, unit: Unit) -> Option<bool> {
 
 /// "IPv6 exceeds IPv4", "X is slower than Y".
 pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
-    let at = (0..piece.tokens.len()).find(|at| direction(piece, *at, Unit::Packets).is_some())?;
+    // "behind nftables" may be what a row is called
+    let is_name = |at: usize| piece.rows.iter().any(|own| own.1 == at);
+    let is_one = |at: &usize| direction(piece, *at, Unit::Packets).is_some() && !is_name(*at);
+    let at = (0..piece.tokens.len()).find(is_one)?;
     // "less than six times what one does"
-    let is_factor = |own: &Token| own.number.is_some_and(|own| own.unit == Unit::Times);
-    if piece.has(NEGATIONS) || piece.tokens[at + 1..].iter().take(3).any(is_factor) {
+    let is_factor = |own: &Token| {
+        let is_ratio = |unit: Unit| matches!(unit, Unit::Times | Unit::Percent);
+        own.number.is_some_and(|own| is_ratio(own.unit)) || own.is("twice thrice half double")
+    };
+    let is_denied = |at: usize| piece.tokens[at].is(NEGATIONS) && !is_name(at);
+    if (0..piece.tokens.len()).any(is_denied)
+        || piece.tokens[at + 1..].iter().take(3).any(is_factor)
+    {
         return None;
     }
     let sides = |all: &[(usize, usize)]| -> Option<(usize, usize)> {
@@ -50,6 +62,18 @@ pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
             _ => None,
         }
     };
+    // "100k routes with it are quicker than 1k without"
+    if !grid.is_block
+        && !piece.has_taken_rows
+        && !piece.has_taken_columns
+        && let (Some((a, b)), Some((c, d))) = (sides(&piece.rows), sides(&piece.columns))
+        && grid.columns[c].unit == grid.columns[d].unit
+    {
+        let more = direction(piece, at, grid.columns[c].unit)?;
+        let is_so = is_more(grid, (a, c), (b, d))? == more;
+        let data = format!("{}; {}", grid.shown((a, c)), grid.shown((b, d)));
+        return Some(if is_so { CellVerdict::Holds } else { CellVerdict::Wrong(data) });
+    }
     if !piece.has_taken_columns
         && !grid.is_block
         && let Some((first, second)) = sides(&piece.columns)
@@ -57,7 +81,7 @@ pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     {
         return between_columns(grid, piece, at, (first, second));
     }
-    if piece.has_taken_rows {
+    if piece.has_taken_rows && !piece.is_referring {
         return None;
     }
     // "the worst run of one beats the best of the other"
@@ -68,10 +92,10 @@ pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
         let data = format!("{}; {}", grid.shown((a, c)), grid.shown((b, d)));
         return Some(if is_so { CellVerdict::Holds } else { CellVerdict::Wrong(data) });
     }
-    if piece.has("expensive costly cheaper cost") {
+    if piece.has("expensive costly cheaper cost") && piece.columns.is_empty() {
         return None;
     }
-    let (first, second) = sides(&piece.rows)?;
+    let Some((first, second)) = sides(&piece.rows) else { return of_groups(grid, piece, at) };
     let columns = comparable(grid, piece);
     let one = |column: usize| {
         let more = direction(piece, at, grid.columns[column].unit)?;
@@ -85,8 +109,74 @@ pub(crate) fn compared(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     match (all.contains(&true), all.contains(&false)) {
         (true, false) => Some(CellVerdict::Holds),
         (false, true) => Some(CellVerdict::Wrong(data())),
+        // as much as the other, as far as it is written
+        (false, false) if is_same(grid, &columns, first, second) => {
+            Some(CellVerdict::Doubtful(data()))
+        }
         _ => None,
     }
+}
+
+/// "IPv6 came off lighter than IPv4 both with it and without": rows of two kinds, each against that which is called as it
+/// is but for the kind.
+fn of_groups(grid: &Grid, piece: &Piece, at: usize) -> Option<CellVerdict> {
+    let group = |is: &dyn Fn(usize) -> bool| -> BTreeSet<usize> {
+        piece.rows.iter().filter(|own| is(own.1)).map(|own| own.0).collect()
+    };
+    let (first, second) = (group(&|own| own < at), group(&|own| own > at));
+    let columns = piece.own_columns();
+    let column = match columns.as_slice() {
+        [one] => *one,
+        [] if grid.columns.len() == 1 => 0,
+        _ => return None,
+    };
+    let more = direction(piece, at, grid.columns[column].unit)?;
+    let is_open = grid.is_block || piece.has_taken_rows || !first.is_disjoint(&second);
+    if is_open || first.len() < 2 || first.len() != second.len() || first.len() > MOST {
+        return None;
+    }
+    let is_alike = |a: usize, b: usize| {
+        let (a, b) = (&grid.rows[a].words, &grid.rows[b].words);
+        a.difference(b).count() == 1 && b.difference(a).count() == 1
+    };
+    let pairs = first.iter().map(|a| Some((*a, *second.iter().find(|b| is_alike(*a, **b))?)));
+    let pairs: Vec<(usize, usize)> = pairs.collect::<Option<_>>()?;
+    let is_so = |(a, b): &(usize, usize)| is_more(grid, (*a, column), (*b, column)) == Some(more);
+    let odd: Vec<&(usize, usize)> = pairs.iter().filter(|own| !is_so(own)).collect();
+    let Some((a, b)) = odd.first() else { return Some(CellVerdict::Holds) };
+    let data = format!("{}; {}", grid.shown((*a, column)), grid.shown((*b, column)));
+    let is_all = odd.len() == pairs.len() || piece.has("both all every each either always");
+    is_all.then_some(CellVerdict::Doubtful(data))
+}
+
+/// Whether two rows have one value in each of some columns.
+fn is_same(grid: &Grid, columns: &[usize], first: usize, second: usize) -> bool {
+    let value = |row: usize, at: &usize| grid.at((row, *at)).map(|own| own.value);
+    let is_it = |at: &usize| value(first, at).is_some() && value(first, at) == value(second, at);
+    !columns.is_empty() && !grid.is_block && columns.iter().all(is_it)
+}
+
+/// "X ties with Y", "X is on a par with Y": two rows that are far apart in each column that may be meant.
+pub(crate) fn level_with(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
+    const SAME: &str = "ties tie tied equals equal matches par identical";
+    const FAR: f64 = 0.03;
+    let is_same = piece.has(SAME)
+        || piece.tokens.windows(2).any(|two| two[0].is("level same") && two[1].is("with as"));
+    let is_open = piece.has(NEGATIONS) || piece.has_taken_rows || piece.is_group;
+    let rows = piece.own_rows();
+    let ([a, b], true, false) = (rows.as_slice(), is_same, is_open) else { return None };
+    let pairs: Vec<(Place, Place)> = match piece.own_columns().as_slice() {
+        [c, d] if grid.is_block => vec![((*a, *c), (*b, *d))],
+        [_, _, ..] => return None,
+        _ => comparable(grid, piece).iter().map(|at| ((*a, *at), (*b, *at))).collect(),
+    };
+    let is_far = |(a, b): &(Place, Place)| {
+        let (Some(a), Some(b)) = (grid.at(*a), grid.at(*b)) else { return false };
+        (a.value - b.value).abs() > FAR * a.value.abs() + a.half + b.half
+    };
+    let (one, other) = *pairs.first()?;
+    let data = format!("{}; {}", grid.shown(one), grid.shown(other));
+    pairs.iter().all(is_far).then_some(CellVerdict::Doubtful(data))
 }
 
 fn between_columns(
@@ -134,7 +224,7 @@ fn comparable(grid: &Grid, piece: &Piece) -> Vec<usize> {
 }
 
 /// `None` where they are the same as far as they are written.
-fn is_more(grid: &Grid, first: Place, second: Place) -> Option<bool> {
+pub(crate) fn is_more(grid: &Grid, first: Place, second: Place) -> Option<bool> {
     let (a, b) = (grid.at(first)?, grid.at(second)?);
     ((a.value - b.value).abs() > a.half + b.half).then_some(a.value > b.value)
 }
@@ -184,10 +274,13 @@ fn superlative(grid: &Grid, piece: &Piece) -> Option<(Vec<usize>, bool)> {
     };
     let find = |list: &str| {
         (0..piece.tokens.len()).find(|at| {
-            piece.tokens[*at].is(list) && !is_of_runs(*at) && is_of_all(grid, piece, *at)
+            let is_free = piece.tokens[*at].seat.is_none() && !is_of_runs(*at);
+            piece.tokens[*at].is(list) && is_free && is_of_all(grid, piece, *at)
         })
     };
-    let lists = [(FIRST, true), (LAST, false), (QUICKEST, !is_time), (SLOWEST, is_time)];
+    let price = if piece.own_columns().is_empty() { "" } else { "cheapest" };
+    let lists =
+        [(FIRST, true), (LAST, false), (price, false), (QUICKEST, !is_time), (SLOWEST, is_time)];
     let mut found = lists.iter().filter(|(list, _)| find(list).is_some()).map(|(_, most)| *most);
     let (most, None) = (found.next()?, found.next()) else { return None };
     Some((columns, most))
@@ -256,13 +349,12 @@ fn extreme_column(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
     };
     let odds: Vec<(usize, usize)> =
         rows.iter().filter_map(|row| Some((*row, odd(*row)?))).collect();
+    let is_every = piece.has("every each all always everywhere");
     match odds.first() {
         None => Some(CellVerdict::Holds),
-        Some((row, other)) if odds.len() == rows.len() => Some(CellVerdict::Wrong(format!(
-            "{}; {}",
-            grid.shown((*row, *column)),
-            grid.shown((*row, *other))
-        ))),
+        Some((row, other)) if odds.len() == rows.len() || is_every => Some(CellVerdict::Wrong(
+            format!("{}; {}", grid.shown((*row, *column)), grid.shown((*row, *other))),
+        )),
         Some(_) => None,
     }
 }
@@ -318,6 +410,7 @@ pub(crate) fn steadier(grid: &Grid, piece: &Piece) -> Option<CellVerdict> {
         .or_else(|| pair("less tighter", scatters));
     let is_wide = piece
         .find("noisier")
+        .or_else(|| pair("more", "widely"))
         .or_else(|| pair("less", "stable steady consistent reproducible repeatable"))
         .or_else(|| pair("more", "noise noisy scatter variation variance jitter jittery scattered"))
         .or_else(|| pair("more wider", scatters));

@@ -2,65 +2,17 @@
 
 use std::collections::BTreeSet;
 
+pub(crate) use crate::clause::{Claimed, Piece};
 use crate::model::{Column, Grid, is_of, is_same_number};
 use crate::names::{Phrase, is_column, phrases, place_in_parts, said_of};
-use crate::token::{Number, Token, Unit};
-
-/// A number that is claimed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Claimed {
-    pub(crate) number: Number,
-    /// Its place among the tokens.
-    pub(crate) at: usize,
-    /// Of before or of after, where the sentence says so.
-    pub(crate) side: Option<usize>,
-}
-
-/// A clause with what it names of a grid.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Piece {
-    pub(crate) tokens: Vec<Token>,
-    /// Rows with the place at which each is named, in the order of the text.
-    pub(crate) rows: Vec<(usize, usize)>,
-    pub(crate) columns: Vec<(usize, usize)>,
-    /// Rows or columns are those of the clause before.
-    pub(crate) has_taken_rows: bool,
-    pub(crate) has_taken_columns: bool,
-    pub(crate) claimed: Vec<Claimed>,
-    /// Several rows are named by the same words, so that one of them may be meant.
-    pub(crate) is_group: bool,
-}
-
-impl Piece {
-    pub(crate) fn has(&self, words: &str) -> bool {
-        self.tokens.iter().any(|own| own.is(words))
-    }
-
-    pub(crate) fn find(&self, words: &str) -> Option<usize> {
-        self.tokens.iter().position(|own| own.is(words))
-    }
-
-    /// Each named row once.
-    pub(crate) fn own_rows(&self) -> Vec<usize> {
-        once(&self.rows)
-    }
-
-    /// Each named column once.
-    pub(crate) fn own_columns(&self) -> Vec<usize> {
-        once(&self.columns)
-    }
-}
-
-fn once(all: &[(usize, usize)]) -> Vec<usize> {
-    let mut seen = BTreeSet::new();
-    all.iter().map(|(own, _)| *own).filter(|own| seen.insert(*own)).collect()
-}
+use crate::refer::refer;
+use crate::token::{Seat, Token, Unit};
 
 /// Words that part a sentence, beside commas.
 const JOINTS: &str = "but while whereas whilst although though yet";
 
-/// The clauses of a sentence as a grid has their words.
-pub(crate) fn pieces(grid: &Grid, tokens: &[Token]) -> Vec<Piece> {
+/// The clauses of a sentence as a grid has their words, `said` those of the sentence before.
+pub(crate) fn pieces(grid: &Grid, tokens: &[Token], said: &[Piece]) -> Vec<Piece> {
     let mut parts: Vec<Vec<Token>> = vec![Vec::new()];
     for (at, token) in tokens.iter().enumerate() {
         let ends = token.is_first && at > 0 || token.is(JOINTS);
@@ -78,13 +30,15 @@ pub(crate) fn pieces(grid: &Grid, tokens: &[Token]) -> Vec<Piece> {
     let mut found: Vec<Piece> = Vec::new();
     for part in parts.into_iter().filter(|own| !own.is_empty()) {
         let mut piece = bound(grid, part);
+        refer(&mut piece, said, &found);
         if let Some(before) = found.last() {
+            narrow(&mut piece, before);
             if piece.rows.is_empty() && !before.rows.is_empty() {
                 piece.is_group = before.is_group;
                 piece.rows = before.rows.iter().map(|(row, _)| (*row, 0)).collect();
                 // "at 90 % load, ..." says of what the rest is
-                let is_lead =
-                    found.len() == 1 && before.claimed.is_empty() && before.tokens.len() < 8;
+                let is_short = |own: &Piece| own.claimed.is_empty() && own.tokens.len() < 8;
+                let is_lead = found.iter().all(is_short);
                 piece.has_taken_rows = !is_lead;
             }
             if piece.columns.is_empty() && !before.columns.is_empty() {
@@ -94,7 +48,41 @@ pub(crate) fn pieces(grid: &Grid, tokens: &[Token]) -> Vec<Piece> {
         }
         found.push(piece);
     }
+    gather(&mut found);
     found
+}
+
+/// "For 64-byte IPv4 frames, four queues ...": of the rows that both clauses name.
+fn narrow(piece: &mut Piece, before: &Piece) {
+    let is_name = before.claimed.is_empty() && before.is_group && piece.is_group;
+    let earlier: BTreeSet<usize> = before.rows.iter().map(|own| own.0).collect();
+    let shared = |(row, _): &(usize, usize)| earlier.contains(row);
+    if is_name && piece.rows.iter().any(shared) {
+        piece.rows.retain(shared);
+        piece.is_group = piece.own_rows().len() > 2;
+    }
+}
+
+/// "Deepest drop: mlx5, IPv6, four queues": clauses that only name what the one before them is of.
+fn gather(all: &mut Vec<Piece>) {
+    const MOST_TOKENS: usize = 7;
+    const MOST: &str = "best biggest largest highest greatest deepest worst steepest fastest slowest lowest smallest";
+    let is_name = |own: &Piece| {
+        let is_bare =
+            own.claimed.is_empty() && !own.has(MOST) && !own.has("is are was were has have");
+        is_bare && !own.rows.is_empty() && own.tokens.len() < MOST_TOKENS
+    };
+    let is_of_rest = |at: &usize| {
+        let own = &all[*at];
+        let is_open = own.rows.is_empty() && own.claimed.is_empty() && own.has(MOST);
+        is_open && all[at + 1..].iter().all(is_name)
+    };
+    let Some(at) = (0..all.len().saturating_sub(1)).find(is_of_rest) else { return };
+    let Some(last) = all.last().cloned() else { return };
+    let end = all[at].tokens.len();
+    all[at].rows = last.rows.iter().map(|(row, _)| (*row, end)).collect();
+    all[at].is_group = last.own_rows().len() > 1;
+    all.truncate(at + 1);
 }
 
 fn has_claim(parts: &[Vec<Token>]) -> bool {
@@ -156,6 +144,23 @@ impl Naming<'_> {
         }
     }
 
+    /// What is named by its place; whether it is open which column that is.
+    fn take_seats(&mut self) -> bool {
+        let mut is_open = false;
+        for (at, token) in self.tokens.iter().enumerate() {
+            match &token.seat {
+                Some(Seat::Row(row)) => self.rows.push((*row, at)),
+                Some(Seat::Columns(all)) => {
+                    self.columns.extend(all.iter().map(|own| (*own, at)));
+                    is_open |= all.len() > 1;
+                }
+                None => continue,
+            }
+            self.used[at] = true;
+        }
+        is_open
+    }
+
     fn take_phrases(&mut self) {
         for phrase in &self.phrases {
             self.rows.extend(phrase.row.map(|row| (row, phrase.tokens[0])));
@@ -182,6 +187,7 @@ impl Naming<'_> {
                 || said.contains(own.text.as_str())
                 || said.iter().any(|word| is_same_number(own, word))
                 || own.parts.iter().any(|part| said.contains(part.as_str()))
+                || !own.parts.is_empty() && said.contains(own.text.replace('-', "").as_str())
         };
         if !tokens.iter().any(is_own)
             && let Some(at) = place_in_parts(said, tokens)
@@ -228,8 +234,9 @@ fn bound(grid: &Grid, tokens: Vec<Token>) -> Piece {
     naming.take_columns();
     naming.take_phrases();
     naming.take_rows(&said);
+    let is_open = naming.take_seats();
     let Naming { used, rows, columns, .. } = naming;
-    let mut piece = Piece { rows, columns, ..Piece::default() };
+    let mut piece = Piece { rows, columns, has_taken_columns: is_open, ..Piece::default() };
     let named = piece.own_rows().into_iter().map(|row| &said[row]).filter(|own| !own.is_empty());
     let named: Vec<&BTreeSet<&str>> = named.collect();
     piece.is_group = named.iter().enumerate().any(|(at, own)| named[at + 1..].contains(own));
@@ -252,21 +259,37 @@ fn bound(grid: &Grid, tokens: Vec<Token>) -> Piece {
     piece
 }
 
-/// Which of two rows or two columns is meant by what was before and after something.
+/// Which of two rows of a block, or of two columns of a table, is meant by what was before and after something.
 fn states(grid: &Grid, tokens: &[Token], piece: &mut Piece) {
-    const BEFORE: &str = "before unpatched vanilla baseline stock original unmodified";
-    const AFTER: &str = "after patched";
-    if !piece.rows.is_empty() || !grid.is_block || grid.rows.len() != 2 {
+    const BEFORE: &str =
+        "before unpatched vanilla baseline stock original unmodified release old older";
+    const AFTER: &str = "after patched new newer";
+    let is_of_two = match grid.is_block {
+        true => piece.rows.is_empty() && grid.rows.len() == 2,
+        false => piece.columns.is_empty() && is_of_states(grid),
+    };
+    if !is_of_two {
         return;
     }
     for (at, token) in tokens.iter().enumerate() {
         let follows = tokens.get(at + 1).is_some_and(|own| own.is("it the this that"));
         let (first, second) = (token.is(BEFORE), token.is(AFTER));
-        let is_end = at + 1 == tokens.len() && token.is("without with");
-        if first || (token.is("without") && (follows || is_end)) {
-            piece.rows.push((0, at));
-        } else if second || (token.is("with") && is_end) {
-            piece.rows.push((1, at));
-        }
+        let is_end = grid.is_block && at + 1 == tokens.len() && token.is("without with");
+        let is_without = grid.is_block && token.is("without") && follows;
+        let side = match () {
+            () if first || is_without || is_end && token.is("without") => 0,
+            () if second || is_end => 1,
+            () => continue,
+        };
+        let to = if grid.is_block { &mut piece.rows } else { &mut piece.columns };
+        to.push((side, at));
     }
+}
+
+/// A table of two columns of one unit, in the second of which something is added to what is in the first.
+fn is_of_states(grid: &Grid) -> bool {
+    let [first, second] = grid.columns.as_slice() else { return false };
+    let has = |words: &[&str]| words.iter().any(|word| second.name.words.contains(*word));
+    let is_more = second.name.words.is_superset(&first.name.words);
+    first.unit == second.unit && (is_more || has(&["patched", "after", "new", "patch", "serie"]))
 }

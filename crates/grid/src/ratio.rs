@@ -1,6 +1,7 @@
 //! Percentages, factors and fractions of a clause: what two cells are to each other, or a cell that is a percentage.
 
-use crate::level::{CHANGES, MOST, agrees, bound_of, is_rough};
+use crate::bound::bound_of;
+use crate::level::{CHANGES, MOST, agrees, is_rough};
 use crate::model::{Grid, Measure, Place};
 use crate::piece::Piece;
 use crate::token::{Number, Unit};
@@ -8,20 +9,23 @@ use crate::verdict::CellVerdict;
 
 /// A ratio that is claimed.
 #[derive(Clone, Copy, Debug)]
-struct Ratio {
+pub(crate) struct Ratio {
     /// In per cent, or so many times.
-    number: Number,
-    at: usize,
+    pub(crate) number: Number,
+    pub(crate) at: usize,
     is_rough: bool,
 }
 
 /// Fractions and multiples in words.
-const WORDS: [(&str, f64, Unit); 14] = [
+const WORDS: [(&str, f64, Unit); 17] = [
     ("half", 50.0, Unit::Percent),
     ("halves", 50.0, Unit::Percent),
     ("halved", 50.0, Unit::Percent),
     ("third", 100.0 / 3.0, Unit::Percent),
+    ("thirds", 100.0 / 3.0, Unit::Percent),
     ("quarter", 25.0, Unit::Percent),
+    ("quarters", 25.0, Unit::Percent),
+    ("fifths", 20.0, Unit::Percent),
     ("fifth", 20.0, Unit::Percent),
     ("sixth", 100.0 / 6.0, Unit::Percent),
     ("tenth", 10.0, Unit::Percent),
@@ -33,7 +37,7 @@ const WORDS: [(&str, f64, Unit); 14] = [
     ("tripled", 3.0, Unit::Times),
 ];
 
-fn ratios(piece: &Piece) -> Vec<Ratio> {
+pub(crate) fn ratios(piece: &Piece) -> Vec<Ratio> {
     let of_numbers =
         piece.claimed.iter().filter(|own| matches!(own.number.unit, Unit::Percent | Unit::Times));
     let mut found: Vec<Ratio> = of_numbers
@@ -51,6 +55,7 @@ fn ratios(piece: &Piece) -> Vec<Ratio> {
             _ if is_and_a_half => continue,
             "two" | "2" => 2.0,
             "three" | "3" => 3.0,
+            "four" | "4" => 4.0,
             "the" | "first" | "second" => continue,
             _ => 1.0,
         };
@@ -60,8 +65,13 @@ fn ratios(piece: &Piece) -> Vec<Ratio> {
     for (at, token) in piece.tokens.iter().enumerate() {
         let is_divided =
             piece.tokens[..at].iter().any(|own| own.is("divides divided multiplies multiplied"));
+        let of = if at > 2 && piece.tokens[at - 1].is("almost about nearly roughly over") {
+            at - 1
+        } else {
+            at
+        };
         let is_factor = at >= 2
-            && (piece.tokens[at - 2].is("factor") && piece.tokens[at - 1].is("of")
+            && (piece.tokens[of - 2].is("factor") && piece.tokens[of - 1].is("of")
                 || is_divided && piece.tokens[at - 1].is("by"));
         if let Some(number) = token.number.filter(|own| is_factor && own.unit == Unit::Plain) {
             let number = Number { unit: Unit::Times, ..number };
@@ -88,7 +98,17 @@ fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> CellVerdict {
             own.is("grow grows grew rises rose falls fell loses lost drops dropped gains gained")
         })
         && behind.clone().take(2).any(|own| own.is("much many"));
+    // "twice as much of it": of what another sentence names
+    let is_of_it =
+        behind.clone().collect::<Vec<_>>().windows(2).any(|two| two[0].is("of") && two[1].is("it"));
+    // "measured five times"
+    let is_of_runs = own.number.unit == Unit::Times
+        && piece.tokens[own.at.saturating_sub(2)..own.at]
+            .iter()
+            .any(|own| own.is("measured tested repeated run ran runs benched done made sent"));
     if is_of_changes
+        || is_of_it
+        || is_of_runs
         || own.number.unit == Unit::Percent && (piece.has(OTHERS) || is_of_packets || is_of_load)
     {
         return CellVerdict::Open;
@@ -100,7 +120,8 @@ fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> CellVerdict {
         || piece.has("of as to reaches attains achieves costs costing factor halves halved doubles doubled triples tripled")
         || own.number.unit == Unit::Times
         || piece.tokens[own.at].text.starts_with(['+', '-', '−']);
-    let (pairs, is_certain) = pairs(grid, piece);
+    let (mut pairs, is_certain) = pairs(grid, piece);
+    pairs.retain(|(one, other)| grid.at(*one).is_some() && grid.at(*other).is_some());
     if !says || pairs.is_empty() {
         return CellVerdict::Open;
     }
@@ -109,6 +130,16 @@ fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> CellVerdict {
         let (Some(a), Some(b)) = (grid.at(*one), grid.at(*other)) else { return false };
         is_ratio(piece, own, a, b, bound)
     };
+    if is_certain
+        && bound.is_none()
+        && pairs.iter().any(is_it)
+        && is_of_other_base(grid, piece, own, &pairs)
+    {
+        return CellVerdict::Doubtful(format!(
+            "{} of the lower value, not of the higher",
+            piece.tokens[own.at].text
+        ));
+    }
     if pairs.iter().any(is_it) {
         // a ratio of the only two sets is theirs, whichever way it is put
         let is_only = own.number.unit == Unit::Times
@@ -117,6 +148,13 @@ fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> CellVerdict {
             && !piece.has(CHANGES)
             && bound.is_none();
         return if is_certain || is_only { CellVerdict::Holds } else { CellVerdict::Open };
+    }
+    // what it is of may be another column than that of the clause before
+    if piece.has_taken_columns && !piece.rows.is_empty() {
+        let open = Piece { columns: Vec::new(), ..piece.clone() };
+        if self::pairs(grid, &open).0.iter().any(is_it) {
+            return CellVerdict::Open;
+        }
     }
     // of other rows than those that the words seem to name
     let shown = pairs.first().map_or(String::new(), |(one, other)| {
@@ -158,6 +196,26 @@ fn is_ratio(piece: &Piece, own: &Ratio, a: Number, b: Number, bound: Option<bool
             }
         })
     })
+}
+
+/// "Drops by 41 %" from 410 to 290: what the lower of two is below the higher, in per cent of the lower.
+fn is_of_other_base(grid: &Grid, piece: &Piece, own: &Ratio, pairs: &[(Place, Place)]) -> bool {
+    const DOWN: &str = "drops drop dropped loses lose lost falls fell decreases decreased slower less lower reduces reduced";
+    const UP: &str = "more faster higher gain gains gained increase increases grows grew better";
+    if own.number.unit != Unit::Percent || !piece.has(DOWN) || piece.has(UP) || own.is_rough {
+        return false;
+    }
+    let next = piece.tokens.get(own.at + 1);
+    let is_it = |(a, b): &(Place, Place)| {
+        let (Some(a), Some(b)) = (grid.at(*a), grid.at(*b)) else { return false };
+        let ratio = a.value.min(b.value) / a.value.max(b.value);
+        let slack = 100.0 * (a.half / a.value + b.half / b.value);
+        let lower = agrees(own.number, 100.0 * (1.0 - ratio), slack, false);
+        let share =
+            next.is_some_and(|own| own.is("of")) && agrees(own.number, 100.0 * ratio, slack, false);
+        a.unit != Unit::Seconds && !lower && !share
+    };
+    pairs.iter().all(is_it)
 }
 
 /// "88.8 % of line rate" below a column of percentages.
@@ -236,6 +294,9 @@ fn pairs(grid: &Grid, piece: &Piece) -> (Vec<(Place, Place)>, bool) {
             );
         }
         return (found, is_certain);
+    }
+    if rows.len() > MOST {
+        return (found, false);
     }
     if rows.len() >= 2 {
         for (at, one) in rows.iter().enumerate() {

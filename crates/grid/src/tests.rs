@@ -2,6 +2,8 @@ use fwdlab_netbenches::page::{Item, ItemKind, Page};
 
 use super::{CellVerdict, Grid, judge};
 
+mod bindings;
+
 fn table(text: &str, about: &str) -> Grid {
     let page = Page::parse(text.as_bytes());
     let rows: Vec<&Item> = page.items.iter().filter(|item| item.kind == ItemKind::Row).collect();
@@ -10,7 +12,7 @@ fn table(text: &str, about: &str) -> Grid {
 
 /// Whether all that is said of a sentence holds, or something of it is wrong; `None` where nothing is bound.
 fn said(grid: &Grid, sentence: &str) -> Option<bool> {
-    let all = judge(grid, sentence);
+    let all = judge(grid, "", sentence);
     if all.iter().any(|own| matches!(own.1, CellVerdict::Wrong(_))) {
         return Some(false);
     }
@@ -19,7 +21,7 @@ fn said(grid: &Grid, sentence: &str) -> Option<bool> {
 
 fn hold(grid: &Grid, wanted: &[(&str, Option<bool>)]) {
     for (sentence, wanted) in wanted {
-        assert_eq!(said(grid, sentence), *wanted, "{sentence} {:?}", judge(grid, sentence));
+        assert_eq!(said(grid, sentence), *wanted, "{sentence} {:?}", judge(grid, "", sentence));
     }
 }
 

@@ -23,6 +23,14 @@ pub struct Number {
     pub unit: Unit,
 }
 
+/// What of a grid is named by its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seat {
+    Row(usize),
+    /// One of some columns.
+    Columns(Vec<usize>),
+}
+
 /// A word or a number.
 #[derive(Clone, Debug)]
 pub struct Token {
@@ -41,6 +49,8 @@ pub struct Token {
     pub is_first: bool,
     /// Whether it comes before (0) or after (1) a change, by the words around it.
     pub side: Option<usize>,
+    /// What it names of a grid by its place.
+    pub seat: Option<Seat>,
 }
 
 impl Token {
@@ -101,6 +111,17 @@ pub fn unit_of(word: &str) -> Option<(Unit, f64)> {
     own(&lower).or_else(|| own(plain)).map(|(_, unit, scale)| (*unit, *scale))
 }
 
+/// Seconds and more, which are units behind a number only.
+fn time_of(word: &str) -> Option<(Unit, f64)> {
+    let scale = match word {
+        "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+        "minute" | "minutes" => 60.0,
+        "hour" | "hours" => 3600.0,
+        _ => return None,
+    };
+    Some((Unit::Seconds, scale))
+}
+
 fn parts_of(text: &str) -> Vec<String> {
     let parts: Vec<String> =
         text.split(['-', '_', '/']).filter(|own| !own.is_empty()).map(root_of).collect();
@@ -122,6 +143,8 @@ pub fn tokens(text: &str) -> Vec<Token> {
     let mut found: Vec<Token> = Vec::new();
     let mut at = 0;
     let mut is_first = true;
+    // what stands behind "±" is no figure of its own
+    let mut is_half = false;
     for raw in text.split_inclusive(char::is_whitespace) {
         let start = at;
         at += raw.len();
@@ -132,6 +155,7 @@ pub fn tokens(text: &str) -> Vec<Token> {
             ')', ']', '"', '\'', '`', '*', '_', '.', ',', ';', ':', '!', '?', '|',
         ]);
         if own.is_empty() || !own.contains(|c: char| c.is_alphanumeric() || c == '%') {
+            is_half |= matches!(word, "±" | "+/-" | "+-");
             is_first |= !own.is_empty() && own != "~";
             continue;
         }
@@ -143,14 +167,16 @@ pub fn tokens(text: &str) -> Vec<Token> {
         found.push(Token {
             root: root_of(text.split("'s").next().unwrap_or(&text)),
             parts: parts_of(&text),
-            number: number(own),
+            number: number(own).filter(|_| !is_half && !own.starts_with('±')),
             text,
             at: start + (word.len() - open.len()),
             is_last,
             is_first,
             side: None,
+            seat: None,
         });
         is_first = is_last;
+        is_half = false;
     }
     number_words(&mut found);
     join_units(&mut found);
@@ -245,7 +271,7 @@ fn number(word: &str) -> Option<Number> {
         "k" | "K" => (Unit::Plain, 1e3),
         "m" | "M" => (Unit::Plain, 1e6),
         "g" | "G" => (Unit::Plain, 1e9),
-        own => unit_of(own)?,
+        own => unit_of(own).or_else(|| time_of(own))?,
     };
     Some(Number { value: value * scale, half: half * scale, unit })
 }
@@ -267,7 +293,8 @@ fn join_units(tokens: &mut Vec<Token>) {
         };
         let mut taken = usize::from(scaled != 1.0);
         let next = behind(taken + 1);
-        let found = unit_of(next).filter(|_| next != "x").or_else(|| {
+        let unit = unit_of(next).filter(|_| next != "x").or_else(|| time_of(next));
+        let found = unit.or_else(|| {
             let is_rate = matches!(next, "packets" | "frames" | "packet")
                 && matches!(behind(taken + 2), "per" | "a" | "each");
             let is_cent = next == "per" && behind(taken + 2) == "cent";

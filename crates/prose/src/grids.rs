@@ -10,11 +10,19 @@ use fwdlab_grid::CellVerdict;
 use fwdlab_grid::agrees;
 use fwdlab_grid::drawn;
 use fwdlab_grid::judge;
+use fwdlab_grid::listed;
 use fwdlab_grid::{Grid, Measure};
 use fwdlab_grid::{Number, Unit, tokens};
+use fwdlab_grid::{Shown, across, joined, judge_across, with_tables_named};
 
 /// Grids on either side of a sentence in which what it says may be found.
 const NEAR: usize = 3;
+
+/// Blocks of a page up to which they are held against each other by their headings.
+const MOST_BLOCKS: usize = 24;
+
+/// Tables of a page up to which those are looked for that a sentence names, wherever they stand.
+const MOST_TABLES: usize = 24;
 
 /// Lines below a grid in which a sentence is of it before it is of any other.
 const BESIDE: usize = 8;
@@ -24,6 +32,10 @@ pub(crate) struct Grids {
     all: Vec<Grid>,
     /// The number of a caption: "Table 2".
     captions: Vec<Option<String>>,
+    /// What stands above each.
+    about: Vec<String>,
+    /// The blocks as rows, called by their headings.
+    across: Option<Grid>,
 }
 
 /// What a grid says of a clause.
@@ -32,36 +44,65 @@ pub(crate) struct Said {
     /// Where the clause begins in its item.
     pub(crate) at: usize,
     pub(crate) verdict: CellVerdict,
+    pub(crate) source: Source,
+}
+
+/// What says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A table or a list.
+    Table,
+    /// A block of two sets: what is named there is no third one.
+    Pair,
+    /// A block of more.
+    Sets,
+}
+
+impl Said {
+    /// The same without blame.
+    pub(crate) fn doubted(self) -> Self {
+        Self { verdict: self.verdict.doubted(), ..self }
+    }
 }
 
 impl Grids {
     pub(crate) fn of(around: &Surroundings<'_>) -> Self {
         let items = &around.page.items;
         let rows: Vec<&Item> = items.iter().filter(|item| item.kind == ItemKind::Row).collect();
-        let mut all: Vec<(Grid, Option<String>)> = Vec::new();
+        let mut all: Vec<(Grid, String)> = Vec::new();
         let drawn = drawn(around.page);
         let drawn: Vec<Vec<&Item>> = drawn.iter().map(|own| own.iter().collect()).collect();
         let written = rows.chunk_by(|a, b| a.line + 1 == b.line);
         for table in written.chain(drawn.iter().map(Vec::as_slice)) {
             let above =
                 around.page.item_before(table[0].line).map_or("", |item| item.text.as_str());
-            all.extend(Grid::of_table(table, above).map(|grid| (grid, caption_of(above))));
+            all.extend(Grid::of_table(table, above).map(|grid| (grid, above.to_owned())));
         }
         for (block, sets) in around.page.blocks.iter().zip(&around.sets) {
             if sets.len() > 1 {
                 let lines = (block.first_line, block.last_line);
                 let above = around.page.item_before(lines.0).map_or("", |item| item.text.as_str());
-                all.push((Grid::of_block(lines, &rows_of(sets), above), None));
+                all.push((Grid::of_block(lines, &rows_of(sets), above), String::new()));
             }
         }
+        all.extend(listed(around.page).into_iter().map(|grid| (grid, String::new())));
         all.sort_by_key(|(grid, _)| grid.lines);
-        let (all, captions) = all.into_iter().unzip();
-        Self { all, captions }
+        let (all, about): (Vec<Grid>, Vec<String>) = all.into_iter().unzip();
+        let blocks: Vec<(&str, &Grid)> = all
+            .iter()
+            .filter(|own| own.is_block)
+            .map(|own| {
+                let heading = around.page.heading_above(own.lines.0);
+                (heading.map_or("", |heading| heading.text.trim_start_matches(['#', ' '])), own)
+            })
+            .collect();
+        let across = across(&blocks).filter(|_| blocks.len() <= MOST_BLOCKS);
+        Self { captions: about.iter().map(|own| caption_of(own)).collect(), all, about, across }
     }
 
-    /// How many there are.
+    /// How many tables and blocks there are.
     pub(crate) fn len(&self) -> usize {
-        self.all.len()
+        self.all.iter().filter(|own| !own.is_list).count()
     }
 
     /// What the tables and blocks say of a sentence of an item; on a page of several machines only what stands next
@@ -75,18 +116,17 @@ impl Grids {
         let is_told =
             matches!(item.kind, ItemKind::Paragraph | ItemKind::Bullet | ItemKind::Conclusion);
         let text = &item.text[from..to];
-        if self.all.is_empty()
-            || !is_told
-            || self.all.iter().any(|grid| (grid.lines.0..=grid.lines.1).contains(&item.line))
-        {
+        if self.all.is_empty() || !is_told || self.all.iter().any(|grid| is_within(grid, item)) {
             return Vec::new();
         }
-        let Some(own) = self.meant(around, item, text) else { return Vec::new() };
+        let beside = self.meant(around, item, text);
+        let Some(own) = beside.or_else(|| self.elsewhere(text)) else { return Vec::new() };
         let near = own.saturating_sub(NEAR)..(own + NEAR + 1).min(self.all.len());
-        let others: Vec<&Grid> = near.filter(|at| *at != own).map(|at| &self.all[at]).collect();
+        let is_other = |at: &usize| *at != own && (self.all[own].is_list || !self.all[*at].is_list);
+        let others: Vec<&Grid> = near.filter(is_other).map(|at| &self.all[at]).collect();
         let names_others = others.iter().any(|other| names_rows(&self.all[own], other, text));
         let elsewhere: Vec<Vec<(usize, CellVerdict)>> =
-            others.iter().map(|grid| judge(grid, text)).collect();
+            others.iter().map(|grid| judge(grid, "", text)).collect();
         let is_next = item.line.saturating_sub(self.all[own].lines.1) <= BESIDE
             && item.line > self.all[own].lines.1;
         if is_of_parts && self.all[own].is_block && !is_next {
@@ -97,6 +137,11 @@ impl Grids {
                 && elsewhere.iter().flatten().any(|own| own.0 == at && own.1 == CellVerdict::Holds)
         };
         let is_strange = names_families(&self.all[own], text);
+        let source = match self.all[own].is_block {
+            false => Source::Table,
+            true if self.all[own].rows.len() == 2 => Source::Pair,
+            true => Source::Sets,
+        };
         let said = |(at, verdict): (usize, CellVerdict)| {
             let verdict = match verdict {
                 CellVerdict::Wrong(_) | CellVerdict::Doubtful(_)
@@ -114,9 +159,84 @@ impl Grids {
                 }
                 other => other,
             };
-            Said { at: from + at, verdict }
+            Said { at: from + at, verdict, source }
         };
-        judge(&self.all[own], text).into_iter().map(said).collect()
+        let before = last_of(&item.text[..from]);
+        let found: Vec<Said> = judge(&self.all[own], before, text).into_iter().map(said).collect();
+        let place = self.beside(around, item, text).unwrap_or(own);
+        let is_asked = !is_of_parts || !self.all[place].is_block;
+        let of_two = is_asked.then(|| self.of_two(around, place, text)).into_iter().flatten();
+        let source = if self.all[place].is_block { Source::Pair } else { Source::Table };
+        let of_two: Vec<Said> =
+            of_two.map(|(at, verdict)| Said { at: from + at, verdict, source }).collect();
+        match (of_two.is_empty(), beside) {
+            (false, _) => of_two,
+            (true, Some(_)) => found,
+            (true, None) => found.into_iter().map(Said::doubted).collect(),
+        }
+    }
+
+    /// On a page without blocks, the table of another section that has most of the words of a sentence in its names: notes and summaries stand
+    /// where no table does.
+    fn elsewhere(&self, text: &str) -> Option<usize> {
+        // beside blocks, other tables are of hardware and of what was done
+        if self.all.len() > MOST_TABLES || self.all.iter().any(|own| own.is_block) {
+            return None;
+        }
+        let said = tokens(text).into_iter().flat_map(|own| own.parts.into_iter().chain([own.root]));
+        let said: BTreeSet<String> = said.filter(|word| word.len() > 1).collect();
+        let score = |grid: &Grid| {
+            let telling = |word: &&String| !grid.shared.contains(*word) && said.contains(*word);
+            let rows: BTreeSet<&String> =
+                grid.rows.iter().flat_map(|row| &row.words).filter(telling).collect();
+            let columns = grid.columns.iter().flat_map(|own| &own.name.words).filter(telling);
+            let head = grid.head.iter().filter(telling);
+            let all: BTreeSet<&String> = rows.iter().copied().chain(columns).chain(head).collect();
+            if rows.is_empty() { 0 } else { all.len() }
+        };
+        let scores: Vec<usize> =
+            self.all.iter().map(|own| if own.is_block { 0 } else { score(own) }).collect();
+        let most = scores.iter().copied().max().filter(|most| *most > 1)?;
+        let mut best = (0..scores.len()).filter(|at| scores[*at] == most);
+        best.next().filter(|_| best.next().is_none())
+    }
+
+    /// What a sentence says of two tables, or of two blocks that it names by their headings.
+    fn of_two(
+        &self,
+        around: &Surroundings<'_>,
+        own: usize,
+        text: &str,
+    ) -> Vec<(usize, CellVerdict)> {
+        let grid = &self.all[own];
+        if grid.is_block {
+            let Some(across) = &self.across else { return Vec::new() };
+            let heading = around.page.heading_above(grid.lines.0);
+            let heading = heading.map(|own| own.text.trim_start_matches(['#', ' ']).trim());
+            let row = across.rows.iter().position(|own| Some(own.text.as_str()) == heading);
+            return judge_across(across, row, text);
+        }
+        let tables: Vec<usize> = (0..self.all.len())
+            .filter(|at| !self.all[*at].is_block && !self.all[*at].is_list)
+            .collect();
+        if tables.len() > MOST_TABLES {
+            return Vec::new();
+        }
+        let number = |(place, at): (usize, &usize)| {
+            self.captions[*at].clone().unwrap_or_else(|| (place + 1).to_string())
+        };
+        let numbers: Vec<String> = tables.iter().enumerate().map(number).collect();
+        let Some(place) = tables.iter().position(|at| *at == own) else { return Vec::new() };
+        let text = with_tables_named(text, &numbers);
+        let shown = |place: usize| Shown {
+            grid: &self.all[tables[place]],
+            about: &self.about[tables[place]],
+            number: &numbers[place],
+        };
+        let near = place.saturating_sub(NEAR)..(place + NEAR + 1).min(tables.len());
+        let others = near.filter(|other| *other != place);
+        let found = others.map(|other| joined(&shown(place), &shown(other), &text));
+        found.into_iter().find(|own| !own.is_empty()).unwrap_or_default()
     }
 
     /// Whether a sentence is of a table, in whose section there is no block: of what only a table has.
@@ -133,16 +253,15 @@ impl Grids {
 
     /// Whether a sentence below a block has words of rows that only other blocks have.
     pub(crate) fn names_others(&self, item: &Item, text: &str) -> bool {
-        let end = self.all.partition_point(|grid| grid.lines.1 < item.line);
-        let Some(own) = end.checked_sub(1) else { return false };
+        let Some(own) = self.above(item) else { return false };
         let near = own.saturating_sub(NEAR)..(own + NEAR + 1).min(self.all.len());
-        near.filter(|at| *at != own).any(|at| names_rows(&self.all[own], &self.all[at], text))
+        let mut others = near.filter(|at| *at != own && !self.all[*at].is_list);
+        others.any(|at| names_rows(&self.all[own], &self.all[at], text))
     }
 
     /// Whether a percentage below a block is of a family that stands in another one, against that of this one.
     pub(crate) fn is_of_families(&self, item: &Item, text: &str) -> bool {
-        let end = self.all.partition_point(|grid| grid.lines.1 < item.line);
-        let Some(own) = end.checked_sub(1).map(|at| &self.all[at]) else { return false };
+        let Some(own) = self.above(item).map(|at| &self.all[at]) else { return false };
         let said: BTreeSet<String> = tokens(text).into_iter().map(|own| own.root).collect();
         own.is_block
             && said.contains("inet")
@@ -156,17 +275,50 @@ impl Grids {
         if let Some(number) = caption_of(text) {
             return self.captions.iter().position(|own| own.as_ref() == Some(&number));
         }
+        self.beside(around, item, text)
+    }
+
+    /// The last table or block above an item.
+    fn above(&self, item: &Item) -> Option<usize> {
+        self.all.iter().rposition(|grid| grid.lines.1 < item.line && !grid.is_list)
+    }
+
+    /// The one of its section beside which a sentence stands.
+    fn beside(&self, around: &Surroundings<'_>, item: &Item, text: &str) -> Option<usize> {
         let end = self.all.partition_point(|grid| grid.lines.1 < item.line);
         let heading = |line: usize| around.page.heading_above(line).map(|heading| heading.line);
         let own = heading(item.line);
         let is_of_section = |at: &usize| heading(self.all[*at].lines.0) == own;
-        let above = end.checked_sub(1).filter(is_of_section);
-        let below = Some(end).filter(|at| *at < self.all.len()).filter(is_of_section);
+        // a list is meant where one of its items is named
+        let is_meant = |at: &usize| !self.all[*at].is_list || has_name(&self.all[*at], text);
+        let above = (0..end).rev().find(is_meant).filter(is_of_section);
+        let below = (end..self.all.len()).find(is_meant).filter(is_of_section);
         if item.is_announcement() {
             return below.or(above);
         }
         above.or(below)
     }
+}
+
+/// The end of a text, as far as a sentence behind it may refer to.
+fn last_of(text: &str) -> &str {
+    const MOST: usize = 600;
+    let start = text.len().saturating_sub(MOST);
+    let start = (start..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[start..]
+}
+
+/// Whether an item stands among the lines of a table or a block, or is one of a list.
+fn is_within(grid: &Grid, item: &Item) -> bool {
+    (grid.lines.0..=grid.lines.1).contains(&item.line)
+}
+
+/// Whether a text has a word by which the rows of a list are told apart.
+fn has_name(list: &Grid, text: &str) -> bool {
+    let said = tokens(text).into_iter().flat_map(|own| own.parts.into_iter().chain([own.root]));
+    let said: BTreeSet<String> = said.collect();
+    let is_word = |word: &&String| word.len() > 1 && !list.shared.contains(*word);
+    list.rows.iter().flat_map(|row| &row.words).filter(is_word).any(|word| said.contains(word))
 }
 
 /// "Table 2" of a caption or a sentence.

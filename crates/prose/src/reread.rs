@@ -12,7 +12,7 @@ use fwdlab_sentence::clause::{Clause, quotes_earlier, words};
 use fwdlab_sentence::doubt::Doubt;
 use fwdlab_sentence::subject::is_of_others;
 
-use crate::grids::{Grids, Said};
+use crate::grids::{Grids, Said, Source};
 use crate::held::{compares, is_against_another, is_of_none, line_of, of_another_machine};
 use crate::kinds::{Kind, kinds, spoken_of};
 use fwdlab_grid::CellVerdict;
@@ -93,7 +93,21 @@ impl Known {
                 || grids.is_of_families(item, text);
             let is_doubted = is_held || is_apart || is_of_table || explains_itself(text);
             let said = if is_doubted { said.doubted() } else { said };
-            let said = match said.is_any_wrong() || is_silent || is_borne_out {
+            // a rate that a table bears out no block has to
+            let is_of_cells = cells.iter().all(|own| own.source == Source::Table);
+            let said = match is_held && is_of_cells {
+                true => said.without(Rule::ClaimRate),
+                false => said,
+            };
+            // what the blocks bear out is at most asked about
+            let is_of_one = !self.is_of_several();
+            let is_close =
+                |own: &Said| own.source == Source::Table || own.source == Source::Pair && is_of_one;
+            let cells = match is_borne_out {
+                true => cells.into_iter().filter(is_close).map(Said::doubted).collect(),
+                false => cells,
+            };
+            let said = match said.is_any_wrong() || is_silent {
                 true => said,
                 false => with_cells(said, (item, text), cells),
             };

@@ -226,7 +226,7 @@ fn four_pages_of_other_matters() {
         include_str!("unseen/latency.txt"),
         include_str!("unseen/upgrade.txt"),
     ]);
-    assert!(own.found >= 25 && own.blamed == 0 && own.asked <= 13 && own.falsely == 0, "{own:?}");
+    assert!(own.found >= 27 && own.blamed == 0 && own.asked <= 13 && own.falsely == 0, "{own:?}");
 }
 
 /// Ciphers, a list of conclusions, three appliances in tables, a regression, read first after that: 18 of 27 were found,
@@ -240,7 +240,7 @@ fn four_pages_with_names_of_several_words() {
         include_str!("unseen/flow-scale.txt"),
         include_str!("unseen/regression.txt"),
     ]);
-    assert!(own.found >= 24 && own.blamed == 0 && own.asked <= 6 && own.falsely == 0, "{own:?}");
+    assert!(own.found >= 26 && own.blamed == 0 && own.asked <= 6 && own.falsely == 0, "{own:?}");
 }
 
 /// Offloads, images of routers, packet filters, small boxes, read first after that: 21 of 27 were found, 2 of 26 called
@@ -253,7 +253,7 @@ fn four_pages_read_last() {
         include_str!("unseen/filters.txt"),
         include_str!("unseen/small-boxes.txt"),
     ]);
-    assert!(own.found >= 23 && own.blamed == 0 && own.asked <= 2 && own.falsely == 0, "{own:?}");
+    assert!(own.found >= 24 && own.blamed == 0 && own.asked <= 2 && own.falsely == 0, "{own:?}");
 }
 
 /// A cover letter with tables drawn with white space, a laboratory's gateway, a chapter of a thesis, a diary of rules, a
@@ -267,7 +267,7 @@ fn four_pages_of_a_stranger() {
         include_str!("unseen/structures.txt"),
         include_str!("unseen/rule-chains.txt"),
     ]);
-    assert!(own.found >= 18 && own.blamed == 0 && own.asked <= 3 && own.falsely == 0, "{own:?}");
+    assert!(own.found >= 24 && own.blamed == 0 && own.asked <= 3 && own.falsely == 0, "{own:?}");
 }
 
 /// A committer's blocks, a nightly summary, notes of a provider, slides, read after these: 10 of 36 were found, 3 of 45
@@ -280,5 +280,21 @@ fn four_more_of_the_stranger() {
         include_str!("unseen/field-notes.txt"),
         include_str!("unseen/slides.txt"),
     ]);
-    assert!(own.found >= 10 && own.blamed == 0 && own.asked <= 4 && own.falsely == 0, "{own:?}");
+    assert!(own.found >= 19 && own.blamed == 0 && own.asked == 0 && own.falsely == 0, "{own:?}");
+}
+
+/// Lists in place of tables, rows named by their place, what a sentence takes from the one before, two tables at once,
+/// what is said of all rows, a table of 96: pages of ours, written before their rules. Of their 40 wrong claims 7 were
+/// found without these, and 3 of 44 right ones were called wrong.
+#[test]
+fn six_pages_of_what_names_its_cells_otherwise() {
+    let own = scored(&[
+        include_str!("unseen/lists.txt"),
+        include_str!("unseen/places.txt"),
+        include_str!("unseen/references.txt"),
+        include_str!("unseen/two-tables.txt"),
+        include_str!("unseen/every.txt"),
+        include_str!("unseen/long-table.txt"),
+    ]);
+    assert!(own.found >= 37 && own.blamed == 0 && own.asked <= 3 && own.falsely == 0, "{own:?}");
 }
