@@ -69,11 +69,16 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What every file of this form begins with: a header, or the first key.
+/// Columns by which a file is known for one of this form, also of a version with fewer of them.
+const KNOWN_COLUMNS: usize = 8;
+
+/// What every file of this form begins with: the first columns of a header, or the first key.
 fn beginning(bytes: &[u8], is_csv: bool) -> &str {
     let end = if is_csv { b'\n' } else { b':' };
     let whole = bytes.split(|byte| *byte == end).next().unwrap_or_default();
-    std::str::from_utf8(whole).unwrap_or_default()
+    let whole = std::str::from_utf8(whole).unwrap_or_default();
+    let columns = whole.match_indices(',').map(|(at, _)| at).nth(KNOWN_COLUMNS - 1);
+    columns.filter(|_| is_csv).map_or(whole, |at| &whole[..at])
 }
 
 /// The results directories that are meant, each with its place in the output.

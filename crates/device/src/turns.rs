@@ -34,9 +34,15 @@ impl Turns {
         Self::parse(&fs::read_to_string(file).ok()?)
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    /// From what the kernel writes.
+    pub fn parse(text: &str) -> Option<Self> {
         let mut numbers = text.split_whitespace().map(|word| word.parse().ok());
         Some(Self { ran_ns: numbers.next()??, waited_ns: numbers.next()?? })
+    }
+
+    /// How long it waited for a processor since then.
+    pub fn waited_since(&self, before: &Self) -> Duration {
+        Duration::from_nanos(self.waited_ns.saturating_sub(before.waited_ns))
     }
 
     /// The share of the time since then in which it ran, of that in which it could have run.

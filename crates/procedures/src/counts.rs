@@ -37,6 +37,7 @@ pub fn offered(counts: &[CountsAt], order: &Order) -> Offered {
         sent: end.sent,
         received: end.received,
         received_in_time: last.received - first.received,
+        all_back_ns: None,
         lost: end.sent.saturating_sub(end.received),
         given_up: 0,
         still_due: AT_ONCE + (pps * LATE_NS / 1e9) as u64,

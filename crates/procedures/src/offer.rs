@@ -35,6 +35,8 @@ pub struct Offered {
     pub received: u64,
     /// Of these, those that came while the load was offered.
     pub received_in_time: u64,
+    /// Since the load began, when the last frame had come back, in ns; absent where one did not, or nobody knows.
+    pub all_back_ns: Option<u64>,
     /// Frames sent that did not come back.
     pub lost: u64,
     /// Frames that fell due and were given up, beside those sent.

@@ -101,10 +101,13 @@ pub fn cells(cells: &[&Cell], claims: &Claims) -> TextTable {
     let link = frame_bytes.and_then(|bytes| link_for(best, bytes));
     let traffic = cells.first().map_or("", |c| c.traffic.as_str());
     let baseline = cells.iter().find(|c| c.is_baseline).map_or("", |c| c.variant.as_str());
-    let mut table = TextTable::new([
+    // Where all FAILED nobody knows a figure, nor its unit.
+    let has_figures = cells.iter().any(|cell| cell.rate.is_some());
+    let median = if has_figures { format!("median {}", unit.name()) } else { "median".to_owned() };
+    let columns = [
         (traffic.to_owned(), Side::Left),
         ("n".to_owned(), Side::Right),
-        (format!("median {}", unit.name()), Side::Right),
+        (median, Side::Right),
         ("95% interval".to_owned(), Side::Right),
         (format!("vs {baseline}"), Side::Right),
         ("p".to_owned(), Side::Right),
@@ -112,7 +115,8 @@ pub fn cells(cells: &[&Cell], claims: &Claims) -> TextTable {
         (link.map_or_else(|| "line rate".to_owned(), |g| format!("of {g} Gb/s")), Side::Right),
         ("CV".to_owned(), Side::Right),
         ("limited by".to_owned(), Side::Left),
-    ]);
+    ];
+    let mut table = TextTable::new(columns.into_iter().take(if has_figures { 10 } else { 3 }));
     for cell in cells {
         table.row(row(cell, claims, unit, link));
     }
@@ -195,17 +199,8 @@ fn row(cell: &Cell, claims: &Claims, unit: RateUnit, link: Option<f64>) -> Vec<S
     let none = || "-".to_owned();
     let Some(rate) = cell.rate else {
         let median = if cell.failed.is_empty() { none() } else { "FAILED".to_owned() };
-        return vec![
-            cell.variant.clone(),
-            n,
-            median,
-            none(),
-            none(),
-            none(),
-            none(),
-            none(),
-            none(),
-        ];
+        let rest = std::iter::repeat_with(none).take(6);
+        return [cell.variant.clone(), n, median].into_iter().chain(rest).collect();
     };
     let interval = rate
         .interval

@@ -276,6 +276,26 @@ fn failed_trials_are_shown_and_counted() {
     assert!(text.contains("invalid: "), "{text}");
 }
 
+/// "Nothing read back from the device for b" stood where all trials of b had FAILED before it was asked.
+#[test]
+fn what_failed_before_it_was_asked_is_not_said_to_answer_nothing() {
+    let proof = |has_failed: bool| {
+        let mut results = example::results(&example::TWO, 8);
+        for trial in results.trials.iter_mut().filter(|trial| trial.variant == "modular") {
+            trial.measured.proof.clear();
+            if has_failed {
+                trial.status = Status::Failed;
+                trial.reason = Some("no frame came back".to_owned());
+            }
+        }
+        let (_dir, results) = directory(results);
+        let badges = claims(&results).unwrap().badges;
+        badges.into_iter().find(|badge| badge.name == "proof of change").unwrap().text
+    };
+    assert_eq!(proof(false), "nothing read back from the device for modular");
+    assert_eq!(proof(true), "no trial that counts, and so nothing read back, of modular");
+}
+
 /// "No stray run" and "the device dropped no frame in the kept trials" were said of none.
 #[test]
 fn of_no_kept_trial_nothing_is_said() {
@@ -289,6 +309,8 @@ fn of_no_kept_trial_nothing_is_said() {
     for file in ["README.md", "index.html"] {
         let page = fs::read_to_string(dir.path().join(file)).unwrap();
         assert!(page.contains("0 kept") && page.contains("no trial was kept"), "{page}");
+        // Times that all FAILED were "median pps ... of 1 Gb/s".
+        assert!(!page.contains("median pps") && !page.contains("of 1 Gb/s"), "{page}");
         assert!(!page.contains("stray run") && !page.contains("dropped no frame"), "{page}");
     }
     let terminal = terminal(&results, 100, false);

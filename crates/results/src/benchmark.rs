@@ -99,6 +99,8 @@ impl Benchmark {
                 "frames were lost during {:.0} % of the soak: this load is none that the device bears for long",
                 (100.0 * own.lossy_s() / own.seconds).min(100.0)
             )),
+            Self::LossCurve(own) => own.doubt(),
+            Self::Convergence(own) => own.warning(),
             Self::Insertion(own) | Self::Lookup(own) if own.is_tracked() => {
                 let without = own.without_room().map(|without| {
                     format!(
@@ -135,6 +137,24 @@ pub struct LossCurve {
 }
 
 impl LossCurve {
+    /// A device forwards so many times its maximum receive rate at the most, of which both are counted.
+    const MOST_OF_MRR: f64 = 1.05;
+
+    /// Above its maximum receive rate a device loses what is too much, unless that rate is too low or the rest waits.
+    fn doubt(&self) -> Option<String> {
+        let all = || self.down.iter().chain(&self.up);
+        let came = |own: &SearchTrial| own.load_pps * (1.0 - own.loss_ratio());
+        let most = all().map(came).fold(0.0, f64::max);
+        let shortest = all().map(|own| own.ms).reduce(f64::min)?;
+        (most > self.mrr_pps * Self::MOST_OF_MRR).then(|| {
+            format!(
+                "too few frames were lost above the maximum receive rate: that rate is too low, or frames waited in \
+                 buffers, which a load longer than {shortest:.0} ms would have filled; make duration longer, or loads \
+                 fewer"
+            )
+        })
+    }
+
     /// Mean over all loads, both ways, of what was forwarded, in frames/s.
     fn mean_forwarded_pps(&self) -> Option<f64> {
         let all = || self.down.iter().chain(&self.up);
@@ -258,8 +278,16 @@ pub struct Reset {
     pub gap_ns: u64,
     /// What the device itself took to start anew, in ns.
     pub start_ns: u64,
-    /// Frames lost.
+    /// Frames lost: those that did not come back, and those for which the device had no room for so long that they
+    /// were given up.
     pub lost: u64,
+}
+
+impl Reset {
+    /// Frames that fell due in the gap. Not all of them are lost: what waits and is sent afterwards is late.
+    pub fn due(&self) -> f64 {
+        self.load_pps * self.gap_ns as f64 / 1e9
+    }
 }
 
 /// A long load.
@@ -324,6 +352,22 @@ mod tests {
         let curve = Benchmark::LossCurve(LossCurve { mrr_pps: 1000.0, down, up });
         assert_eq!(curve.figure(), Some(750.0));
         assert_eq!(Benchmark::LossCurve(LossCurve::default()).figure(), None);
+    }
+
+    /// 0.000 % were lost at 120 % of what the device could do: 2048 of 4608 frames waited when the load ended.
+    #[test]
+    fn a_curve_without_loss_above_the_maximum_receive_rate_says_so() {
+        let of = |lost| {
+            let down = vec![tried(1200.0, 1200, lost), tried(900.0, 900, 0)];
+            Benchmark::LossCurve(LossCurve { mrr_pps: 1000.0, down, up: Vec::new() }).warning()
+        };
+        let said = of(0).unwrap();
+        assert!(
+            said.contains("above the maximum receive rate") && said.contains("100 ms"),
+            "{said}"
+        );
+        assert!(of(80).is_some(), "half of what is too much");
+        assert_eq!((of(200), of(160)), (None, None));
     }
 
     fn bursts(found: Vec<Burst>, most: u64) -> BackToBack {

@@ -13,7 +13,8 @@ pub struct Convergence {
     /// Each change of all routes.
     pub events: Vec<RouteEvent>,
     /// Share of the time of these changes in which the device's thread had its processor, 0 to 1, where it
-    /// never sleeps.
+    /// never sleeps; or that in which those that change routes and sync tables did not wait for theirs, where it is
+    /// smaller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_share: Option<f64>,
 }
@@ -51,6 +52,12 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl RouteEvent {
+    /// For frames by the new path nobody waits longer, in ns; what is missing then counts as that.
+    pub const LONGEST_NS: u64 = 5_000_000_000;
+
+    /// A path is left when no frame came by it for so long, in ns.
+    pub const QUIET_NS: u64 = 5_000_000;
+
     /// Frames of this change that came later than anybody waited, by prefix: late, and not lost.
     pub fn add_late(&mut self, late: &[u64]) {
         for (prefix, late) in self.prefixes.iter_mut().zip(late) {
@@ -61,11 +68,16 @@ impl RouteEvent {
     }
 
     /// Until the last prefix had frames by the new path, and none by the old one, in ns: the full convergence
-    /// time of RFC 6413. Where one had none by the new path, as long as was waited.
+    /// time of RFC 6413. Where one had none by the new path, as long as frames are waited for.
     pub fn full_ns(&self) -> u64 {
         let of =
-            |own: &PrefixEvent| own.new_ns.unwrap_or(self.waited_ns).max(own.old_ns.unwrap_or(0));
+            |own: &PrefixEvent| own.new_ns.unwrap_or(Self::LONGEST_NS).max(own.old_ns.unwrap_or(0));
         self.prefixes.iter().map(of).max().unwrap_or(0)
+    }
+
+    /// Whether all prefixes took the new path, and left the old one, before nobody looked any longer.
+    pub fn has_ended(&self) -> bool {
+        self.unconverged() == 0 && self.full_ns() + Self::QUIET_NS <= Self::LONGEST_NS
     }
 
     /// Prefixes of which no frame came by the new path.
@@ -85,9 +97,37 @@ impl Convergence {
         median(&self.events.iter().map(figure).collect::<Vec<_>>())
     }
 
-    /// The full convergence time in s: the median of the events.
+    /// The full convergence time in s: the median of the events. Of an event that never ended the time is not known,
+    /// only that it is longer than any that did: where one is in the middle, the figure is as long as frames were
+    /// waited for, the least that it can be.
     pub fn full_s(&self) -> Option<f64> {
-        self.middle(|event| event.full_ns().max(1) as f64 / 1e9)
+        let middle = self.middle(|event| event.full_ns().max(1) as f64 / 1e9)?;
+        let is_bound = 2 * self.unended() >= self.events.len();
+        Some(if is_bound { RouteEvent::LONGEST_NS as f64 / 1e9 } else { middle })
+    }
+
+    /// Events that had not ended when nobody looked any longer.
+    fn unended(&self) -> usize {
+        self.events.iter().filter(|event| !event.has_ended()).count()
+    }
+
+    /// What is to be known of a figure some of whose changes never ended.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let (unended, all) = (self.unended(), self.events.len());
+        let left = self.events.iter().map(RouteEvent::unconverged).max()?;
+        let bound = if 2 * unended >= all {
+            "the convergence time is at least that"
+        } else {
+            "its figure is that of the others"
+        };
+        (unended > 0).then(|| {
+            format!(
+                "in {unended} of {all} changes not all prefixes took the new path, and left the old one, within {:.0} s, \
+                 when nobody looked any longer ({left} at most never took it): {bound}; look at the rules, and at the \
+                 sync policy (net.route.algo)",
+                RouteEvent::LONGEST_NS as f64 / 1e9
+            )
+        })
     }
 
     /// A time, in ns, which so many of the prefixes of an event had at most: the median of the events, so that
@@ -132,8 +172,8 @@ mod tests {
         };
         assert_eq!(
             own.events[1].full_ns(),
-            900,
-            "a prefix that never came counts as long as waited"
+            RouteEvent::LONGEST_NS,
+            "a prefix that never came counts as long as is waited for frames"
         );
         assert_eq!((own.events[1].unconverged(), own.events[0].lost()), (1, 4));
         assert_eq!(own.full_s(), Some(50e-9));
@@ -141,6 +181,40 @@ mod tests {
         assert_eq!(own.quantile_ns(|own| own.new_ns, 1.0), Some(40));
         assert_eq!(own.quantile_ns(|own| own.old_ns, 0.5), None);
         assert_eq!(Convergence::default().full_s(), None);
+    }
+
+    /// A change that never came was given up after 5 s, and the one back over after 5 ms: no prefix had moved. Their
+    /// median, 2.5 s, was the figure, without a warning.
+    #[test]
+    fn changes_that_never_ended_make_the_figure_the_least_that_it_can_be_and_say_so() {
+        let prefix = |new_ns| PrefixEvent { new_ns, ..PrefixEvent::default() };
+        let event = |new_ns, waited_ns| RouteEvent {
+            prefixes: vec![prefix(Some(10)), prefix(new_ns)],
+            waited_ns,
+            ..RouteEvent::default()
+        };
+        let of = |events: Vec<RouteEvent>| {
+            let own = Convergence { events, ..Convergence::default() };
+            (own.full_s(), own.warning())
+        };
+        let (late, never) = (Some(1_000_000), None);
+        let (figure, said) = of(vec![event(never, 5_100_000_000), event(never, 5_200_000)]);
+        assert_eq!(figure, Some(5.0));
+        assert!(said.unwrap().starts_with("in 2 of 2 changes not all prefixes"));
+        // Rules that let one prefix through by one of the paths only.
+        let (figure, said) = of(vec![event(never, 5_100_000_000), event(late, 6_000_000)]);
+        assert_eq!(figure, Some(5.0));
+        let said = said.unwrap();
+        assert!(said.contains("within 5 s") && said.contains("is at least that"), "{said}");
+        let (figure, said) = of(vec![event(never, 5_100_000_000), event(late, 0), event(late, 0)]);
+        assert_eq!(figure, Some(1e-3));
+        assert!(said.unwrap().contains("in 1 of 3 changes"));
+        assert_eq!(of(vec![event(late, 0), event(late, 0)]), (Some(1e-3), None));
+        // Frames that go on by the old path to the end.
+        let mut both = event(late, 5_100_000_000);
+        both.prefixes[0].old_ns = Some(4_999_000_000);
+        let (figure, said) = of(vec![both]);
+        assert_eq!((figure, said.is_some()), (Some(5.0), true));
     }
 
     /// 99 % of the prefixes were once said to have the new path 12 ms after all had it: of one slow event.

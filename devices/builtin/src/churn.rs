@@ -13,6 +13,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use fwdlab_device::turns::Turns;
 use fwdlab_experiment::{ChurnSource, Experiment, Route, Traffic};
 use fwdlab_fib::{Applied, Family, Inet, Inet6, Keeper, Kept, Nexthop, Update};
 use fwdlab_results::Churned;
@@ -291,7 +292,33 @@ impl Pace {
 }
 
 /// A router's tables whose routes somebody changes, kept as a routing daemon's.
-pub(super) struct Changer(Keeper<Tables>);
+pub(super) struct Changer(Keeper<Waiting>);
+
+/// Tables, and how long the thread that keeps them waited for its processor while changes waited for it.
+struct Waiting {
+    tables: Tables,
+    turns: Option<Turns>,
+    waited: Duration,
+}
+
+impl Kept for Waiting {
+    fn sync(&mut self, now: Duration) -> Option<Duration> {
+        let is_behind = self.tables.waiting.iter().any(|waiting| !waiting.is_empty());
+        let next = self.tables.sync(now);
+        self.note(Turns::own(), is_behind);
+        next
+    }
+}
+
+impl Waiting {
+    /// Takes note of the thread's turns so far; what it waited since the last time counts when changes did.
+    fn note(&mut self, turns: Option<Turns>, is_behind: bool) {
+        if let (true, Some(before), Some(now)) = (is_behind, self.turns, turns) {
+            self.waited += now.waited_since(&before);
+        }
+        self.turns = turns;
+    }
+}
 
 impl Changer {
     /// Takes the router's tables over.
@@ -299,7 +326,13 @@ impl Changer {
     /// # Errors
     /// When there is no thread for them.
     pub(super) fn new(router: Router) -> io::Result<Self> {
-        Ok(Self(Keeper::new(Tables::of(router))?))
+        let tables = Tables::of(router);
+        Ok(Self(Keeper::new(Waiting { tables, turns: None, waited: Duration::ZERO })?))
+    }
+
+    /// How long changes waited because others had the processor of the thread that syncs the tables.
+    pub(super) fn waited(&self) -> Duration {
+        self.0.look(|own| own.waited)
     }
 
     /// Adds these routes, or withdraws them, as one batch.
@@ -307,7 +340,7 @@ impl Changer {
         let gateway = |route: &Route| are_there.then_some(route.gateway);
         let step = |route: &Route| Step { prefix: route.prefix, gateway: gateway(route) };
         let steps: Vec<Step> = routes.iter().map(step).collect();
-        self.0.edit(|tables| tables.change(&steps));
+        self.0.edit(|own| own.tables.change(&steps));
     }
 }
 
@@ -535,6 +568,23 @@ mod tests {
         let pace = Pace::Listed(times);
         assert_eq!((pace.due(Duration::ZERO), pace.due(Duration::from_secs(1))), (1, 2));
         assert_eq!((pace.next(1), pace.next(2)), (Duration::from_millis(5), Duration::MAX));
+    }
+
+    /// A delay of 20 ms was 200 on two cores: the thread waited for the tester's, and no badge said so.
+    #[test]
+    fn a_keeper_that_waits_for_its_processor_while_changes_wait_is_counted() {
+        let turns = |waited_ms: u64| Turns::parse(&format!("5 {} 3", waited_ms * 1_000_000));
+        let tables = Tables::of(Router::new().unwrap());
+        let mut own = Waiting { tables, turns: None, waited: Duration::ZERO };
+        own.note(turns(7), true);
+        assert_eq!(own.waited, Duration::ZERO, "it was before");
+        own.note(turns(8), true);
+        own.note(turns(90), false);
+        own.note(turns(95), true);
+        assert_eq!(own.waited, Duration::from_millis(6));
+        own.note(None, true);
+        own.note(turns(99), true);
+        assert_eq!(own.waited, Duration::from_millis(6));
     }
 
     /// Changes wait for the sync policy, as those of a routing daemon do, and are one batch each time.

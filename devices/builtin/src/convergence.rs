@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use fwdlab_device::turns::{Turns, least};
 use fwdlab_device::{Request, Watch};
-use fwdlab_experiment::Converging;
+use fwdlab_experiment::{Converging, Route};
 use fwdlab_port::PortError;
 use fwdlab_port::affinity::CoreShare;
 use fwdlab_port::pingpong::Rally;
@@ -24,7 +25,7 @@ use crate::{BuiltinError, setup};
 /// Fewest and most changes of all routes in a trial.
 const EVENTS: std::ops::Range<usize> = 2..21;
 /// For frames by the new path nobody waits longer.
-pub const LONGEST: Duration = Duration::from_secs(5);
+pub const LONGEST: Duration = Duration::from_nanos(RouteEvent::LONGEST_NS);
 /// The changes of a trial may take so many times its duration.
 const PATIENCE: u32 = 2;
 
@@ -70,18 +71,11 @@ impl Rings {
                 })
                 .map_err(thread)?;
             let over = Over(&is_over);
-            std::thread::Builder::new()
+            let changer = std::thread::Builder::new()
                 .name("routes".to_owned())
                 .spawn_scoped(scope, move || {
                     pin(spare_core);
-                    let routes = own.routes();
-                    for path in told {
-                        let begun = Instant::now();
-                        changer.change(&routes, path == 1);
-                        if answer.send((begun, Instant::now())).is_err() {
-                            break;
-                        }
-                    }
+                    change(&changer, &own.routes(), (told, answer))
                 })
                 .map_err(thread)?;
             pin(tester_core);
@@ -95,8 +89,11 @@ impl Rings {
                 answers.recv().ok().map(|given| (seen, given))
             });
             drop((tell, over));
-            let panicked = |_| BuiltinError::Thread { what: "it panicked".to_owned() };
-            Ok::<_, BuiltinError>((events, device.join().map_err(panicked)?))
+            let panicked = || BuiltinError::Thread { what: "it panicked".to_owned() };
+            let waited = changer.join().map_err(|_| panicked())?;
+            let device = device.join().map_err(|_| panicked())?;
+            let share = least(device, share_without(waited, &events));
+            Ok::<_, BuiltinError>((events, share))
         })?;
         // The device forwards all that waits in front of it before it ends.
         if let Some(last) = events.last_mut() {
@@ -141,6 +138,33 @@ pub fn observe(
     events
 }
 
+/// Changes routes to the path that it is told, and says when, until nobody tells any more; how long changes waited for
+/// the processor of this thread, and of the one that syncs the tables.
+fn change(
+    changer: &Changer,
+    routes: &[Route],
+    (told, answer): (mpsc::Receiver<usize>, mpsc::Sender<Given>),
+) -> Duration {
+    let mut waited = Duration::ZERO;
+    for path in told {
+        let (turns, begun) = (Turns::own(), Instant::now());
+        changer.change(routes, path == 1);
+        if answer.send((begun, Instant::now())).is_err() {
+            break;
+        }
+        let since = turns.and_then(|turns| Some(Turns::own()?.waited_since(&turns)));
+        waited += since.unwrap_or_default();
+    }
+    waited + changer.waited()
+}
+
+/// The share of the convergence times in which the threads that change routes and sync tables did not wait for a
+/// processor.
+fn share_without(waited: Duration, events: &[RouteEvent]) -> Option<f64> {
+    let all: u64 = events.iter().map(RouteEvent::full_ns).sum();
+    (all > 0).then(|| (1.0 - waited.as_nanos() as f64 / all as f64).max(0.0))
+}
+
 /// What was seen, in times since the device was given the change.
 fn event(seen: &[PathSeen], (begun, done): Given) -> RouteEvent {
     let ns = |at: Instant| at.saturating_duration_since(begun).as_nanos() as u64;
@@ -161,6 +185,15 @@ fn event(seen: &[PathSeen], (begun, done): Given) -> RouteEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_changes_waited_for_a_processor_is_a_share_of_their_times() {
+        let prefixes = vec![PrefixEvent { new_ns: Some(200_000_000), ..PrefixEvent::default() }];
+        let events = vec![RouteEvent { prefixes, ..RouteEvent::default() }; 2];
+        let share = |ms| share_without(Duration::from_millis(ms), &events);
+        assert_eq!((share(0), share(300), share(900)), (Some(1.0), Some(0.25), Some(0.0)));
+        assert_eq!(share_without(Duration::ZERO, &[]), None);
+    }
 
     #[test]
     fn times_count_from_the_change_and_frames_that_never_came_are_lost() {

@@ -65,6 +65,8 @@ fn offered(outcome: &Outcome, losses: Vec<Loss>) -> Offered {
         sent: outcome.sent(),
         received: outcome.received(),
         received_in_time: outcome.intervals.iter().map(|interval| interval.received).sum(),
+        all_back_ns: (outcome.received() >= outcome.sent())
+            .then_some(outcome.duration_ns + outcome.drain_ns),
         lost: outcome.lost(),
         given_up: outcome.lapses.iter().map(|lapse| lapse.frames).sum(),
         still_due: STILL_DUE * ways,

@@ -368,15 +368,22 @@ fn proof(results: &Results, claims: &Claims) -> Badge {
     }
     let baseline =
         |traffic: &str| claims.cells.iter().find(|c| c.is_baseline && c.traffic == traffic);
+    let is_silent = |cell: &&Cell| cell.proof.is_empty();
     let silent: Vec<&str> = results
         .campaign
         .variants
         .iter()
-        .filter(|v| claims.cells.iter().any(|c| c.variant == **v && c.proof.is_empty()))
+        .filter(|v| claims.cells.iter().any(|c| c.variant == **v && is_silent(&c)))
         .map(String::as_str)
         .collect();
     if !silent.is_empty() {
-        let text = format!("nothing read back from the device for {}", silent.join(", "));
+        // What FAILED before it began says nothing of what the device answers.
+        let text = match claims.cells.iter().filter(is_silent).all(|cell| cell.kept.is_empty()) {
+            true => {
+                format!("no trial that counts, and so nothing read back, of {}", silent.join(", "))
+            }
+            false => format!("nothing read back from the device for {}", silent.join(", ")),
+        };
         return Badge { name, state: State::Warn, text };
     }
     let same: Vec<String> = claims

@@ -46,12 +46,15 @@ pub struct Row<'a> {
     cost_ns: Option<f64>,
     /// What the device's clock counts, and so what the costs are in: `ns`, or `instructions`.
     clock: &'static str,
+    /// What is to be known of the trial, such as that its figure is the least that it can be.
+    warnings: Option<String>,
 }
 
 impl Row<'_> {
     /// For a table of lines: what a program or a tool said in several of them stands in one.
     pub fn on_one_line(mut self) -> Self {
         self.reason = self.reason.map(|words| Cow::Owned(one_line(&words).into_owned()));
+        self.warnings = self.warnings.map(|words| one_line(&words).into_owned());
         self
     }
 }
@@ -138,6 +141,7 @@ fn of_trial(trial: &Trial) -> Row<'_> {
         rx_pps: None,
         cost_ns: None,
         clock: "",
+        warnings: (!trial.measured.warnings.is_empty()).then(|| trial.measured.warnings.join("; ")),
     }
 }
 
@@ -173,6 +177,7 @@ mod tests {
         let mut results = examples::results();
         let own = Reset { gap_ns: 5_000_000, ..Reset::default() };
         results.trials[0].measured.benchmark = Some(Benchmark::Reset(own));
+        results.trials[0].measured.warnings = ["at least that", "others"].map(str::to_owned).into();
         let values: Vec<serde_json::Value> =
             rows(&results).map(|row| serde_json::to_value(row).expect("JSON")).collect();
         let of = |id: &str| {
@@ -181,6 +186,9 @@ mod tests {
         };
         let wanted = serde_json::json!(["reset", 0.005, "s"]);
         assert_eq!(serde_json::json!(of(&results.trials[0].id)), wanted);
+        // 5 s, at which nobody looked any longer, stood there as any other figure.
+        let mut said = values.iter().filter(|row| row["trial"] == results.trials[0].id.as_str());
+        assert!(said.all(|row| row["warnings"] == "at least that; others"), "{values:?}");
         let wanted = serde_json::json!(["rate", null, null]);
         assert_eq!(serde_json::json!(of(&results.trials[1].id)), wanted);
     }
