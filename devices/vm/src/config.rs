@@ -40,7 +40,7 @@ impl Wanted {
 }
 
 /// What every guest needs.
-const ALWAYS: [Wanted; 16] = [
+const ALWAYS: [Wanted; 17] = [
     built_in("64BIT", "fwdlab in the guest is a 64-bit program", &[]),
     built_in("BINFMT_ELF", "to start fwdlab in the guest", &[]),
     built_in("BLK_DEV_INITRD", "the guest's files come as an initramfs", &[]),
@@ -55,10 +55,11 @@ const ALWAYS: [Wanted; 16] = [
     built_in("SERIAL_8250_CONSOLE", "the kernel's messages go to a serial port", &["PRINTK"]),
     built_in("INET", "IPv4", &["NET"]),
     built_in("PACKET", "the tester's packet sockets", &["NET"]),
+    built_in("UNIX", "a socket is asked for interfaces", &["NET"]),
     built_in(
         "NET_NS",
         "tester and device are in network namespaces of their own",
-        &["NET", "NAMESPACES"],
+        &["NET", "MULTIUSER", "NAMESPACES"],
     ),
     module("VETH", "tester and device are joined by veth pairs", &["NETDEVICES", "NET_CORE"]),
 ];
@@ -282,9 +283,22 @@ mod tests {
         assert_eq!(set.says(&lacking[0]), first);
         assert_eq!(
             set.enabling(&lacking),
-            "./scripts/config -e NET -e PACKET -e NAMESPACES -e NET_NS -e IPV6 -e NETFILTER \
+            "./scripts/config -e NET -e PACKET -e MULTIUSER -e NAMESPACES -e NET_NS -e IPV6 -e NETFILTER \
              -e NF_TABLES -e NET_PKTGEN -e X86_IOPL_IOPERM -e NF_CONNTRACK -e NETFILTER_NETLINK -e NF_CT_NETLINK \
              && make olddefconfig"
+        );
+    }
+
+    /// One made by `make tinyconfig` was booted with what was named then, and could not open its ports.
+    #[test]
+    fn the_smallest_configuration_gets_all_that_a_guest_needs() {
+        let set = Options::of("CONFIG_64BIT=y\n");
+        assert_eq!(
+            set.enabling(&set.lacking(Needs { ipv6: true, ..Needs::default() })),
+            "./scripts/config -e BINFMT_ELF -e BLK_DEV_INITRD -e DEVTMPFS -e PROC_FS -e SYSFS -e PROC_SYSCTL \
+             -e SYSCTL -e SHMEM -e TMPFS -e FILE_LOCKING -e FUTEX -e TTY -e SERIAL_8250 -e PRINTK \
+             -e SERIAL_8250_CONSOLE -e NET -e INET -e PACKET -e UNIX -e MULTIUSER -e NAMESPACES -e NET_NS \
+             -e NETDEVICES -e NET_CORE -e VETH -e IPV6 && make olddefconfig"
         );
     }
 
