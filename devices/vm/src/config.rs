@@ -68,6 +68,8 @@ const IPV6: Wanted = built_in("IPV6", "IPv6", &[]);
 const PKTGEN: Wanted = module("NET_PKTGEN", "tester = \"pktgen\"", &[]);
 const NF_TABLES: Wanted = module("NF_TABLES", "the experiment's rules", &["NETFILTER"]);
 
+const KALLSYMS: Wanted = built_in("KALLSYMS", "profile = true: functions have names", &[]);
+
 const PORTS: Wanted =
     built_in("X86_IOPL_IOPERM", "boots = \"block\": the guest stops itself by a port", &[]);
 
@@ -120,6 +122,8 @@ pub(super) struct Needs<'a> {
     pub sessions: bool,
     /// The guest stops itself, so that its state is kept.
     pub state: bool,
+    /// Trials with profiles follow.
+    pub profile: bool,
 }
 
 impl Needs<'_> {
@@ -129,6 +133,7 @@ impl Needs<'_> {
         wanted.extend(self.nft.then_some(NF_TABLES));
         wanted.extend(self.pktgen.then_some(PKTGEN));
         wanted.extend(self.state.then_some(PORTS));
+        wanted.extend(self.profile.then_some(KALLSYMS));
         wanted.extend(SESSIONS.into_iter().filter(|_| self.sessions));
         let words = words(self.rules.unwrap_or_default());
         for (asking, option) in BY_WORDS {
@@ -264,8 +269,15 @@ mod tests {
         assert_eq!(names(&good(), Needs::default()), [""; 0]);
         let text = good().replace("CONFIG_NET_NS=y", "# CONFIG_NET_NS is not set");
         let text = text.replace("CONFIG_PACKET=y", "CONFIG_PACKET=m");
-        let needs =
-            Needs { ipv6: true, nft: true, pktgen: true, rules: None, sessions: true, state: true };
+        let needs = Needs {
+            ipv6: true,
+            nft: true,
+            pktgen: true,
+            rules: None,
+            sessions: true,
+            state: true,
+            profile: true,
+        };
         let lacks = [
             "PACKET",
             "NET_NS",
@@ -273,6 +285,7 @@ mod tests {
             "NF_TABLES",
             "NET_PKTGEN",
             "X86_IOPL_IOPERM",
+            "KALLSYMS",
             "NF_CONNTRACK",
             "NF_CT_NETLINK",
         ];
@@ -284,7 +297,7 @@ mod tests {
         assert_eq!(
             set.enabling(&lacking),
             "./scripts/config -e NET -e PACKET -e MULTIUSER -e NAMESPACES -e NET_NS -e IPV6 -e NETFILTER \
-             -e NF_TABLES -e NET_PKTGEN -e X86_IOPL_IOPERM -e NF_CONNTRACK -e NETFILTER_NETLINK -e NF_CT_NETLINK \
+             -e NF_TABLES -e NET_PKTGEN -e X86_IOPL_IOPERM -e KALLSYMS -e NF_CONNTRACK -e NETFILTER_NETLINK -e NF_CT_NETLINK \
              && make olddefconfig"
         );
     }

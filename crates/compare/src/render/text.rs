@@ -145,7 +145,11 @@ pub(crate) fn figure_or_dash(value: Option<f64>) -> String {
 fn cv(series: &Series) -> String {
     let Ok(sample) = Dataset::new(series.values.clone()) else { return "FAILED".to_owned() };
     let cv = sample.cv();
-    if cv.is_finite() && series.values.len() > 1 { format!("{:.2} %", cv * 100.0) } else { "-".to_owned() }
+    if cv.is_finite() && series.values.len() > 1 {
+        format!("{:.2} %", cv * 100.0)
+    } else {
+        "-".to_owned()
+    }
 }
 
 /// `5`, or `4 of 5` when values are missing.
