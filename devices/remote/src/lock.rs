@@ -29,12 +29,8 @@ pub struct Holder {
     pub is_alive: bool,
 }
 
-/// Says which boot of its host this is, whatever its system.
-const BOOT: &str =
-    "{ cat /proc/sys/kernel/random/boot_id || sysctl -n kern.boottime; } 2>/dev/null";
-
-/// Says when the process `$1` started.
-const STARTED: &str = "{ cut -d ' ' -f 22 /proc/$1/stat || ps -o lstart= -p $1; } 2>/dev/null";
+/// What is done with it on the tester.
+const FUNCTIONS: &str = include_str!("lock.sh");
 
 impl Holder {
     /// What [`looking`] said.
@@ -122,48 +118,13 @@ fn directory(tester: &Connected) -> String {
 }
 
 /// Takes the lock in `dir`, or takes it over; says `held`, `taken`, or `unwritable` and why.
-///
-/// The owner is written last: until then nobody takes it for a lock that its owner's death left behind.
 fn taking(dir: &str, token: &str, owner: &str) -> String {
-    let owner = quoted(owner);
-    format!(
-        "started() {{ {STARTED}; }}\n\
-         write() {{ {{ echo {token} > {dir}/token && echo $$ > {dir}/pid && \
-         {{ started $$ || :; }} > {dir}/started && {{ {BOOT} || :; }} > {dir}/boot && date -u > {dir}/since && printf '%s\\n' {owner} > {dir}/owner; }} 2>&1; }}\n\
-         take() {{ mkdir {dir} 2>/dev/null || return 1; \
-         if why=$(write); then echo held; else rm -rf {dir}; echo unwritable $why; fi; }}\n\
-         take && exit\n\
-         if [ ! -e {dir} ] && [ ! -L {dir} ]; then echo unwritable $(mkdir {dir} 2>&1); exit; fi\n\
-         if [ \"$(cat {dir}/token 2>/dev/null)\" = {token} ]; then write >/dev/null; echo held; exit; fi\n\
-         {ALIVE}\n\
-         if [ $alive = no ] && [ \"$(cat {dir}/owner 2>/dev/null)\" = {owner} ] && \
-         mv {dir} {dir}.{token} 2>/dev/null; then rm -rf {dir}.{token}; take && exit; fi\n\
-         echo taken",
-        ALIVE = alive(dir)
-    )
+    format!("{FUNCTIONS}hold {dir} {token} {}", quoted(owner))
 }
 
-/// Says who holds the lock in `dir`, since when, and whether he is alive; nothing where nothing has its name. What
-/// lies there may be anything: cut short by a full disk, a file, a link to nowhere.
+/// Says who holds the lock in `dir`; nothing where nothing has its name.
 fn looking(dir: &str) -> String {
-    format!(
-        "[ -e {dir} ] || [ -L {dir} ] || exit 0\n\
-         started() {{ {STARTED}; }}\n{}\n\
-         for f in owner since; do \
-         line=$(head -n 1 {dir}/$f 2>/dev/null); printf '%s\\n' \"${{line:-unknown}}\"; done; echo $alive",
-        alive(dir)
-    )
-}
-
-/// Sets `alive` to yes or no: whether the holder's shell still runs in the same boot. Its number may be another's by
-/// now, who started at another time.
-fn alive(dir: &str) -> String {
-    format!(
-        "alive=no; b=$({BOOT}); p=$(cat {dir}/pid 2>/dev/null); s=$(cat {dir}/started 2>/dev/null)\n\
-         case $p in ''|0*|*[!0-9]*) ;; *) \
-         if [ \"$b\" = \"$(cat {dir}/boot 2>/dev/null)\" ] && kill -0 \"$p\" 2>/dev/null && \
-         {{ [ -z \"$s\" ] || [ \"$s\" = \"$(started $p)\" ]; }}; then alive=yes; fi ;; esac"
-    )
+    format!("{FUNCTIONS}look {dir}")
 }
 
 #[cfg(test)]
