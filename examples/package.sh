@@ -8,9 +8,10 @@ set -eu
 [ $# -eq 2 ] || { echo "usage: package.sh PROGRAM DIRECTORY" >&2; exit 2; }
 program=$(realpath "$1") out=$(realpath "$2")
 home=$(realpath "$(dirname "$0")/..")
-root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
-chmod 755 "$root"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+root=$work/fwdlab
+mkdir -m 755 "$root"
 version=$("$program" --version | awk '{ print $2 }')
 architecture=$(dpkg --print-architecture)
 
@@ -26,24 +27,23 @@ for shell in bash:bash-completion/completions/fwdlab fish:fish/vendor_completion
 done
 doc=$root/usr/share/doc/fwdlab
 install -D -m 644 "$home/LICENSE" "$doc/copyright"
-install -m 644 "$home/docs/third-party.md" "$doc/"
+install -m 644 "$home/docs/third-party.md" "$home/CHANGELOG.md" "$doc/"
 "$program" licences > "$doc/licences.txt"
 mkdir "$doc/examples"
 install -m 644 "$home"/examples/*.toml "$home"/examples/capture.pcap "$doc/examples/"
 # What examples and messages send their reader to.
 install -m 755 "$home"/examples/*.sh "$doc/examples/"
+chmod 644 "$doc/examples/remote-here.sh"    # which others read
 install -m 644 "$home"/examples/*.yml "$home"/examples/*.c "$home/examples/Containerfile" "$doc/examples/"
 mkdir "$doc/docs"
 install -m 644 "$home"/docs/*.md "$doc/docs/"
 cp -r "$home/docs/img" "$doc/docs/"
 
-# Which libraries it needs, of which versions; dpkg-shlibdeps wants a source package around it.
-mkdir "$root/debian"
-printf 'Source: fwdlab\n\nPackage: fwdlab\nArchitecture: any\n' > "$root/debian/control"
-needs=$(cd "$root" && dpkg-shlibdeps --warnings=0 -O usr/bin/fwdlab | sed -n 's/^shlibs:Depends=//p')
-rm -r "$root/debian"
+# Which libraries it needs, of which versions; dpkg-shlibdeps wants a source package around it, and DEBIAN in it.
+mkdir "$root/DEBIAN" "$work/debian"
+printf 'Source: fwdlab\n\nPackage: fwdlab\nArchitecture: any\n' > "$work/debian/control"
+needs=$(cd "$work" && dpkg-shlibdeps --warnings=0 -O fwdlab/usr/bin/fwdlab | sed -n 's/^shlibs:Depends=//p')
 
-mkdir "$root/DEBIAN"
 size=$(du -sk "$root/usr" | cut -f 1)
 cat > "$root/DEBIAN/control" <<END
 Package: fwdlab
@@ -63,6 +63,6 @@ Description: does this change make packets go faster?
 END
 package=$out/fwdlab_${version}_$architecture.deb
 # Under its name only when it is whole.
-dpkg-deb --root-owner-group --build "$root" "$root.deb" > /dev/null
-mv "$root.deb" "$package"
+dpkg-deb --root-owner-group --build "$root" "$work/fwdlab.deb" > /dev/null
+mv "$work/fwdlab.deb" "$package"
 echo "$package"

@@ -29,7 +29,9 @@ impl Symbols {
 
     pub(crate) fn read() -> crate::Result<Self> {
         let text = fs::read_to_string("/proc/kallsyms");
-        text.map(|text| Self::parse(&text)).map_err(|e| format!("cannot read kallsyms: {e}"))
+        text.map(|text| Self::parse(&text)).map_err(|error| {
+            format!("cannot read kallsyms: {error}; a profile takes a kernel with CONFIG_KALLSYMS")
+        })
     }
 
     /// Lines `ADDRESS TYPE NAME [MODULE]`; types `t` and `w` in either case are code.

@@ -378,6 +378,8 @@ mod tests {
         let found = Kernel::find("linux", None, dir.path()).expect("a kernel");
         assert_eq!(found.modules, Some(tree.clone()));
         assert_eq!(found.config, Some(tree.join(".config")));
+        let link = Kernel::find("linux/arch/x86_64/boot/bzImage", None, dir.path());
+        assert_eq!(link.expect("the link that the build makes"), found);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use object::LittleEndian;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, SectionHeader};
 
-use crate::KernelError;
+use crate::{KernelError, tree};
 
 /// Most bytes of a module: a few kilobytes may unpack to many gigabytes.
 const MOST_BYTES: u64 = 64 << 20;
@@ -40,13 +40,16 @@ pub struct KernelModule {
 }
 
 impl KernelModules {
-    /// Lists the modules in `dir` (`.../lib/modules/RELEASE`).
+    /// Lists the modules in `dir` (`.../lib/modules/RELEASE`, or the tree in which they were built).
     ///
     /// # Errors
     /// A directory cannot be read.
     pub fn read(dir: &Path) -> Result<Self, KernelError> {
         let mut modules = Self { dir: dir.to_owned(), ..Self::default() };
-        modules.walk(dir)?;
+        match tree::of(dir) {
+            Some(tree) => modules.files.extend(built(tree)?),
+            None => modules.walk(dir)?,
+        }
         if let Ok(text) = input::text(&dir.join("modules.builtin"), MOST_BYTES) {
             modules.compiled_in =
                 text.lines().filter_map(|line| name_of(Path::new(line))).collect();
@@ -124,6 +127,21 @@ impl KernelModules {
     }
 }
 
+/// The modules that a tree's last `make modules` made. What else lies in it is not its kernel's: that of a package
+/// which was made there, and of options that are modules no more.
+fn built(tree: &Path) -> Result<BTreeMap<String, PathBuf>, KernelError> {
+    let order = tree.join(tree::ORDER);
+    let list = input::text(&order, MOST_BYTES).map_err(KernelError::file("read", &order))?;
+    let file = |line: &str| {
+        // `kernel/net/x.ko` before 5.3, then `net/x.ko`, since 6.3 `net/x.o`
+        let lines = [line, line.strip_prefix("kernel/").unwrap_or(line)];
+        let mut files = lines.map(|line| tree.join(line).with_extension("ko")).into_iter();
+        files.find(|file| file.is_file())
+    };
+    let files = list.lines().filter_map(file);
+    Ok(files.filter_map(|file| Some((name_of(&file)?, file))).collect())
+}
+
 /// The module's name, if the file is one: `nf-tables.ko.xz` is `nf_tables`.
 fn name_of(path: &Path) -> Option<String> {
     let file = path.file_name()?.to_str()?;
@@ -193,6 +211,37 @@ mod tests {
         let modules = KernelModules::read(dir.path()).expect("a directory of modules");
         let error = modules.with_dependencies(&["top"]).expect_err("a gap").to_string();
         assert!(error.contains("it builds on low, and ") && error.contains("no low.ko"), "{error}");
+    }
+
+    /// `make bindeb-pkg` leaves a copy of each in its tree, `make modules` what is built in by now.
+    #[test]
+    fn of_a_tree_what_was_built_last_is_taken_and_no_copy_that_lies_in_it() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let put = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            fs::write(path, text).expect("a file");
+        };
+        for file in ["Kbuild", "Makefile", "arch/Kconfig"] {
+            put(file, "");
+        }
+        for place in ["debian/linux-image/lib/modules/6.1.1/kernel/", "", "a/", "zz/"] {
+            put(&format!("{place}drivers/net/veth.ko"), place);
+        }
+        put("kernel/trace/x.ko", "");
+        put("net/stale.ko", "");
+        for (veth, x) in [
+            ("drivers/net/veth.ko", "kernel/trace/x.ko"),
+            ("drivers/net/veth.o", "kernel/trace/x.o"),
+            ("kernel/drivers/net/veth.ko", "kernel/kernel/trace/x.ko"),
+        ] {
+            put("modules.order", &format!("{veth}\n{x}\ndrivers/net/absent.ko\n"));
+            let modules = KernelModules::read(dir.path()).expect("a tree");
+            let files: Vec<&PathBuf> = modules.files.values().collect();
+            let wanted =
+                ["drivers/net/veth.ko", "kernel/trace/x.ko"].map(|own| dir.path().join(own));
+            assert_eq!(files, wanted.iter().collect::<Vec<_>>());
+        }
     }
 
     #[test]

@@ -7,6 +7,12 @@ use fwdlab_guard::{MIB, input};
 /// Where the image is in a tree of x86-64.
 const IMAGE: &str = "arch/x86/boot/bzImage";
 
+/// The link to it that the build makes.
+const LINK: &str = "arch/x86_64/boot/bzImage";
+
+/// What the last build of modules made, file by file.
+pub(crate) const ORDER: &str = "modules.order";
+
 /// The configuration of a tree.
 pub(crate) const CONFIG: &str = ".config";
 
@@ -18,7 +24,8 @@ fn is_tree(dir: &Path) -> bool {
 
 /// The tree that a path means: itself, or the one whose image it is.
 pub(crate) fn of(path: &Path) -> Option<&Path> {
-    let root = if path.ends_with(IMAGE) { path.ancestors().nth(4)? } else { path };
+    let is_image = path.ends_with(IMAGE) || path.ends_with(LINK);
+    let root = if is_image { path.ancestors().nth(4)? } else { path };
     is_tree(root).then_some(root)
 }
 
@@ -29,7 +36,7 @@ pub(crate) fn image(dir: &Path) -> Option<PathBuf> {
 
 /// The modules that were built there: the tree itself, in which they are found by their names.
 pub(crate) fn modules(dir: &Path) -> Option<PathBuf> {
-    dir.join("modules.order").is_file().then(|| dir.to_owned())
+    dir.join(ORDER).is_file().then(|| dir.to_owned())
 }
 
 /// The commit that a tree stands at, by git's files: git itself would run what a tree's configuration

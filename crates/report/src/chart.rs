@@ -272,7 +272,7 @@ pub fn forest(claims: &Claims, chart: &Chart) -> Option<Forest> {
     let is_one = rows.iter().all(|row| row.other.is_none());
     let is_own = claims.verdicts.iter().any(|v| !matches!(v.metric, "rate" | "cost"));
     let caption = if is_own || (is_one && has("cost")) {
-        "Mark: the quoted estimate of the figure that decides, named on the right."
+        "Mark: the quoted estimate of the figure that decides, named with its interval."
     } else if is_one {
         "Mark: the quoted estimate of the forwarding rate."
     } else if has("cost") {

@@ -168,7 +168,7 @@ fn own_cells(cells: &[&Cell], claims: &Claims, measure: Measure) -> TextTable {
             interval.map_or_else(none, |ends| format!("[{}, {}]", show(ends[0]), show(ends[1]))),
             effect,
             p,
-            own.map_or_else(none, |own| units::share(own.cv)),
+            own.and_then(|own| own.variation()).map_or_else(none, units::share),
             cell.rate.map_or_else(none, |rate| units::rate(rate.median)),
             cell.limits(),
         ];
@@ -217,7 +217,7 @@ fn row(cell: &Cell, claims: &Claims, unit: RateUnit, link: Option<f64>) -> Vec<S
         link.zip(cell.frame_bytes).map_or_else(none, |(gigabits, bytes)| {
             units::share(rate.median / line_rate(gigabits, bytes))
         }),
-        units::share(rate.cv),
+        rate.variation().map_or_else(none, units::share),
         cell.limits(),
     ]
 }

@@ -29,9 +29,18 @@ pub struct Holder {
     pub is_alive: bool,
 }
 
-/// Says which boot of its host this is, whatever its system.
-const BOOT: &str =
-    "{ cat /proc/sys/kernel/random/boot_id || sysctl -n kern.boottime; } 2>/dev/null";
+/// What is done with it on the tester.
+const FUNCTIONS: &str = include_str!("lock.sh");
+
+impl Holder {
+    /// What [`looking`] said.
+    fn told(said: &str) -> Option<Self> {
+        let mut lines = said.lines().map(str::to_owned);
+        let owner = lines.next()?;
+        let since = lines.next().unwrap_or_default();
+        Some(Self { owner, since, is_alive: lines.next().as_deref() == Some("yes") })
+    }
+}
 
 impl Lock {
     /// A lock of this owner, not yet held.
@@ -52,32 +61,24 @@ impl Lock {
     /// # Errors
     /// When somebody else has it.
     pub fn hold(&self, tester: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<()> {
-        let dir = directory(tester);
-        let (token, owner) = (&self.token, quoted(&self.owner));
-        let write = format!(
-            "printf '%s\\n' {owner} > {dir}/owner; echo {token} > {dir}/token; echo $$ > {dir}/pid; \
-             {BOOT} > {dir}/boot; date -u > {dir}/since"
-        );
-        // Taking over is renaming, which only one of two successors can.
-        let script = format!(
-            "if mkdir {dir} 2>/dev/null; then {write}; echo held; exit; fi\n\
-             if [ \"$(cat {dir}/token 2>/dev/null)\" = {token} ]; then {write}; echo held; exit; fi\n\
-             {ALIVE}\n\
-             if [ $alive = no ] && [ \"$(cat {dir}/owner 2>/dev/null)\" = {owner} ] && \
-             mv {dir} {dir}.{token} 2>/dev/null; then rm -rf {dir}.{token}; \
-             if mkdir {dir} 2>/dev/null; then {write}; echo held; exit; fi; fi\n\
-             echo taken",
-            ALIVE = alive(&dir)
-        );
-        if tester.ask(&script, is_stopped)?.trim() == "held" {
-            return Ok(());
-        }
-        let holder = Self::look(tester, is_stopped)?.unwrap_or_default();
-        let what = match holder.is_alive {
-            true => format!("somebody else works on this testbed since {}", holder.since),
-            false => format!("somebody else left this testbed locked on {}", holder.since),
+        let script = taking(&directory(tester), &self.token, &self.owner);
+        let said = tester.ask(&script, is_stopped)?;
+        let (answer, why) = said.trim().split_once(' ').unwrap_or((said.trim(), ""));
+        let (what, remedy) = match answer {
+            "held" => return Ok(()),
+            "unwritable" => {
+                let remedy = format!("make room or a way for files in {}", tester.host.directory);
+                (format!("the testbed cannot be locked: {why}"), remedy)
+            }
+            _ => {
+                let holder = Self::look(tester, is_stopped)?.unwrap_or_default();
+                let what = match holder.is_alive {
+                    true => format!("somebody else works on this testbed since {}", holder.since),
+                    false => format!("somebody else left this testbed locked on {}", holder.since),
+                };
+                (what, "`fwdlab unlock --testbed FILE` says who, and frees it".to_owned())
+            }
         };
-        let remedy = "`fwdlab unlock --testbed FILE` says who, and frees it";
         Err(RemoteError::failed(FailureKind::Locked, tester.role(), what, remedy))
     }
 
@@ -98,19 +99,8 @@ impl Lock {
     /// # Errors
     /// When the connection breaks.
     pub fn look(tester: &mut Connected, is_stopped: &dyn Fn() -> bool) -> Result<Option<Holder>> {
-        let dir = directory(tester);
-        let script = format!(
-            "[ -d {dir} ] || exit 0; {}; cat {dir}/owner 2>/dev/null || echo unknown; \
-             cat {dir}/since 2>/dev/null || echo unknown; echo $alive",
-            alive(&dir)
-        );
-        let said = tester.ask(&script, is_stopped)?;
-        let mut lines = said.lines().map(str::to_owned);
-        Ok(lines.next().map(|owner| Holder {
-            owner,
-            since: lines.next().unwrap_or_default(),
-            is_alive: lines.next().as_deref() == Some("yes"),
-        }))
+        let said = tester.ask(&looking(&directory(tester)), is_stopped)?;
+        Ok(Holder::told(&said))
     }
 
     /// Frees a lock, whoever holds it.
@@ -127,11 +117,123 @@ fn directory(tester: &Connected) -> String {
     format!("{}/lock", tester.host.directory)
 }
 
-/// Sets `alive` to yes or no: whether the holder's shell still runs in the same boot.
-fn alive(dir: &str) -> String {
-    format!(
-        "alive=no; b=$({BOOT}); \
-         if [ \"$b\" = \"$(cat {dir}/boot 2>/dev/null)\" ] && \
-         kill -0 \"$(cat {dir}/pid 2>/dev/null)\" 2>/dev/null; then alive=yes; fi"
-    )
+/// Takes the lock in `dir`, or takes it over; says `held`, `taken`, or `unwritable` and why.
+fn taking(dir: &str, token: &str, owner: &str) -> String {
+    format!("{FUNCTIONS}hold {dir} {token} {}", quoted(owner))
+}
+
+/// Says who holds the lock in `dir`; nothing where nothing has its name.
+fn looking(dir: &str) -> String {
+    format!("{FUNCTIONS}look {dir}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+
+    /// What a host's shell says to a script.
+    fn said(script: &str) -> String {
+        let output = Command::new("sh").arg("-c").arg(script).output().expect("a shell");
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text").trim().to_owned()
+    }
+
+    /// A directory for a lock, and the lock's path.
+    fn place() -> (tempfile::TempDir, String) {
+        let dir = tempfile::tempdir().expect("a directory");
+        let lock = dir.path().join("lock").to_str().expect("text").to_owned();
+        (dir, lock)
+    }
+
+    fn holder(lock: &str) -> Option<Holder> {
+        Holder::told(&said(&looking(lock)))
+    }
+
+    /// A lock that a shell took which still runs; it ends with its input.
+    fn held(lock: &str, owner: &str) -> std::process::Child {
+        let script = format!("({})\nread line", taking(lock, "11", owner));
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = shell.spawn().expect("a shell");
+        let mut answer = [0; 5];
+        let out = child.stdout.as_mut().expect("a pipe");
+        std::io::Read::read_exact(out, &mut answer).expect("an answer");
+        assert_eq!(&answer, b"held\n");
+        child
+    }
+
+    #[test]
+    fn a_lock_is_taken_once_and_taken_over_from_its_dead_owner_alone() {
+        let (_dir, lock) = place();
+        let mut child = held(&lock, "me@here");
+        assert!(holder(&lock).is_some_and(|own| own.is_alive && own.owner == "me@here"));
+        assert_eq!(said(&taking(&lock, "22", "me@here")), "taken");
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        assert!(holder(&lock).is_some_and(|own| !own.is_alive));
+        assert_eq!(said(&taking(&lock, "22", "you@there")), "taken");
+        assert_eq!(said(&taking(&lock, "22", "me@here")), "held");
+    }
+
+    #[test]
+    fn a_process_that_got_the_number_of_the_owners_shell_is_not_taken_for_it() {
+        let (_dir, lock) = place();
+        let mut child = held(&lock, "me@here");
+        fs::write(Path::new(&lock).join("started"), "1\n").expect("written");
+        assert!(holder(&lock).is_some_and(|own| !own.is_alive));
+        // A lock of an earlier version says nothing of it.
+        fs::remove_file(Path::new(&lock).join("started")).expect("removed");
+        assert!(holder(&lock).is_some_and(|own| own.is_alive));
+        for wrong in ["", "0", "-1", "1 1", "x"] {
+            fs::write(Path::new(&lock).join("pid"), wrong).expect("written");
+            assert!(holder(&lock).is_some_and(|own| !own.is_alive), "{wrong:?}");
+        }
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+    }
+
+    /// It was said to be locked by a run, and not to be locked by the remedy of that run.
+    #[test]
+    fn whatever_has_the_name_of_a_lock_is_one() {
+        let (dir, lock) = place();
+        assert_eq!(holder(&lock), None);
+        let unknown =
+            Holder { owner: "unknown".to_owned(), since: "unknown".to_owned(), is_alive: false };
+        fs::write(&lock, "").expect("written");
+        assert_eq!(holder(&lock).as_ref(), Some(&unknown));
+        assert_eq!(said(&taking(&lock, "11", "me@here")), "taken");
+        fs::remove_file(&lock).expect("removed");
+        symlink("nowhere", &lock).expect("a link");
+        assert_eq!(holder(&lock).as_ref(), Some(&unknown));
+        assert_eq!(said(&taking(&lock, "11", "me@here")), "taken");
+        fs::remove_file(&lock).expect("removed");
+        // Between two commands of its maker, or cut short: nobody takes it over, and whoever is alive stays so.
+        fs::create_dir(&lock).expect("made");
+        assert_eq!(holder(&lock).as_ref(), Some(&unknown));
+        assert_eq!(said(&taking(&lock, "11", "me@here")), "taken");
+        fs::remove_dir(&lock).expect("removed");
+        let mut child = held(&lock, "me@here");
+        fs::write(dir.path().join("lock/owner"), "me@h").expect("written");
+        assert!(holder(&lock).is_some_and(|own| own.is_alive && own.owner == "me@h"));
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+    }
+
+    /// It was held by nobody who could free it: its token was empty.
+    #[test]
+    fn a_lock_that_cannot_be_written_is_not_held() {
+        let (dir, lock) = place();
+        let absent = dir.path().join("absent/lock");
+        let answer = said(&taking(absent.to_str().expect("text"), "11", "me@here"));
+        assert!(answer.starts_with("unwritable ") && answer.contains("No such file"), "{answer}");
+        // As on a full disk: no file may grow.
+        let answer =
+            said(&format!("ulimit -f 0; trap '' XFSZ\n{}", taking(&lock, "11", "me@here")));
+        assert!(answer.starts_with("unwritable "), "{answer}");
+        assert!(!Path::new(&lock).exists());
+    }
 }

@@ -40,7 +40,7 @@ impl Wanted {
 }
 
 /// What every guest needs.
-const ALWAYS: [Wanted; 16] = [
+const ALWAYS: [Wanted; 17] = [
     built_in("64BIT", "fwdlab in the guest is a 64-bit program", &[]),
     built_in("BINFMT_ELF", "to start fwdlab in the guest", &[]),
     built_in("BLK_DEV_INITRD", "the guest's files come as an initramfs", &[]),
@@ -55,10 +55,11 @@ const ALWAYS: [Wanted; 16] = [
     built_in("SERIAL_8250_CONSOLE", "the kernel's messages go to a serial port", &["PRINTK"]),
     built_in("INET", "IPv4", &["NET"]),
     built_in("PACKET", "the tester's packet sockets", &["NET"]),
+    built_in("UNIX", "a socket is asked for interfaces", &["NET"]),
     built_in(
         "NET_NS",
         "tester and device are in network namespaces of their own",
-        &["NET", "NAMESPACES"],
+        &["NET", "MULTIUSER", "NAMESPACES"],
     ),
     module("VETH", "tester and device are joined by veth pairs", &["NETDEVICES", "NET_CORE"]),
 ];
@@ -66,6 +67,8 @@ const ALWAYS: [Wanted; 16] = [
 const IPV6: Wanted = built_in("IPV6", "IPv6", &[]);
 const PKTGEN: Wanted = module("NET_PKTGEN", "tester = \"pktgen\"", &[]);
 const NF_TABLES: Wanted = module("NF_TABLES", "the experiment's rules", &["NETFILTER"]);
+
+const KALLSYMS: Wanted = built_in("KALLSYMS", "profile = true: functions have names", &[]);
 
 const PORTS: Wanted =
     built_in("X86_IOPL_IOPERM", "boots = \"block\": the guest stops itself by a port", &[]);
@@ -119,6 +122,8 @@ pub(super) struct Needs<'a> {
     pub sessions: bool,
     /// The guest stops itself, so that its state is kept.
     pub state: bool,
+    /// Trials with profiles follow.
+    pub profile: bool,
 }
 
 impl Needs<'_> {
@@ -128,6 +133,7 @@ impl Needs<'_> {
         wanted.extend(self.nft.then_some(NF_TABLES));
         wanted.extend(self.pktgen.then_some(PKTGEN));
         wanted.extend(self.state.then_some(PORTS));
+        wanted.extend(self.profile.then_some(KALLSYMS));
         wanted.extend(SESSIONS.into_iter().filter(|_| self.sessions));
         let words = words(self.rules.unwrap_or_default());
         for (asking, option) in BY_WORDS {
@@ -263,8 +269,15 @@ mod tests {
         assert_eq!(names(&good(), Needs::default()), [""; 0]);
         let text = good().replace("CONFIG_NET_NS=y", "# CONFIG_NET_NS is not set");
         let text = text.replace("CONFIG_PACKET=y", "CONFIG_PACKET=m");
-        let needs =
-            Needs { ipv6: true, nft: true, pktgen: true, rules: None, sessions: true, state: true };
+        let needs = Needs {
+            ipv6: true,
+            nft: true,
+            pktgen: true,
+            rules: None,
+            sessions: true,
+            state: true,
+            profile: true,
+        };
         let lacks = [
             "PACKET",
             "NET_NS",
@@ -272,6 +285,7 @@ mod tests {
             "NF_TABLES",
             "NET_PKTGEN",
             "X86_IOPL_IOPERM",
+            "KALLSYMS",
             "NF_CONNTRACK",
             "NF_CT_NETLINK",
         ];
@@ -282,9 +296,22 @@ mod tests {
         assert_eq!(set.says(&lacking[0]), first);
         assert_eq!(
             set.enabling(&lacking),
-            "./scripts/config -e NET -e PACKET -e NAMESPACES -e NET_NS -e IPV6 -e NETFILTER \
-             -e NF_TABLES -e NET_PKTGEN -e X86_IOPL_IOPERM -e NF_CONNTRACK -e NETFILTER_NETLINK -e NF_CT_NETLINK \
+            "./scripts/config -e NET -e PACKET -e MULTIUSER -e NAMESPACES -e NET_NS -e IPV6 -e NETFILTER \
+             -e NF_TABLES -e NET_PKTGEN -e X86_IOPL_IOPERM -e KALLSYMS -e NF_CONNTRACK -e NETFILTER_NETLINK -e NF_CT_NETLINK \
              && make olddefconfig"
+        );
+    }
+
+    /// One made by `make tinyconfig` was booted with what was named then, and could not open its ports.
+    #[test]
+    fn the_smallest_configuration_gets_all_that_a_guest_needs() {
+        let set = Options::of("CONFIG_64BIT=y\n");
+        assert_eq!(
+            set.enabling(&set.lacking(Needs { ipv6: true, ..Needs::default() })),
+            "./scripts/config -e BINFMT_ELF -e BLK_DEV_INITRD -e DEVTMPFS -e PROC_FS -e SYSFS -e PROC_SYSCTL \
+             -e SYSCTL -e SHMEM -e TMPFS -e FILE_LOCKING -e FUTEX -e TTY -e SERIAL_8250 -e PRINTK \
+             -e SERIAL_8250_CONSOLE -e NET -e INET -e PACKET -e UNIX -e MULTIUSER -e NAMESPACES -e NET_NS \
+             -e NETDEVICES -e NET_CORE -e VETH -e IPV6 && make olddefconfig"
         );
     }
 

@@ -70,6 +70,7 @@ impl Guests {
             rules: None,
             pktgen: machine.tester == GuestTester::Pktgen,
             state: machine.boots == Booted::Block,
+            profile: experiment.profile,
             sessions: experiment.traffics.iter().any(|traffic| traffic.sessions.is_some()),
         };
         let mut boots = BTreeMap::new();

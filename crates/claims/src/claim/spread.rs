@@ -36,6 +36,11 @@ impl Spread {
             cv: if dataset.mean() == 0.0 { 0.0 } else { dataset.cv() },
         })
     }
+
+    /// The coefficient of variation as people are told it; one value alone has none.
+    pub fn variation(&self) -> Option<f64> {
+        (self.n > 1).then_some(self.cv)
+    }
 }
 
 /// The largest rank r (from 0) so that the median lies between the r-th
@@ -74,6 +79,14 @@ mod tests {
     fn no_values_have_no_spread() {
         assert_eq!(Spread::of(&[]), None);
         assert_eq!(Spread::of(&[f64::NAN]), None);
+    }
+
+    /// A table said "0.00 %" of a campaign of one block.
+    #[test]
+    fn one_value_varies_by_nothing_that_is_known() {
+        let of = |values: &[f64]| Spread::of(values).expect("values").variation();
+        assert_eq!(of(&[7.0]), None);
+        assert_eq!(of(&[7.0, 7.0]), Some(0.0));
     }
 
     /// NaN is not equal to itself: a report that states it contradicts itself for good.

@@ -61,7 +61,8 @@ pub fn run(kernel: &Path) -> Ran {
         "if [ \"$1\" = -C ]; then cd \"$2\"; shift 2; fi\n\
          case \"$*\" in\n\
          defconfig|olddefconfig) cp {0}/boot/config-* .config ;;\n\
-         *'bzImage modules') test -f .config; mkdir -p arch/x86/boot drivers/net; touch modules.order\n\
+         *'bzImage modules') test -f .config; mkdir -p arch/x86/boot drivers/net\n\
+         echo drivers/net/veth.ko > modules.order\n\
          cp {0}/boot/vmlinuz-* arch/x86/boot/bzImage\n\
          cp {0}/lib/modules/*/kernel/drivers/net/veth.ko* drivers/net/ ;;\n\
          *) exit 1 ;;\n\

@@ -141,11 +141,15 @@ pub(crate) fn figure_or_dash(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), units::bare)
 }
 
-/// Coefficient of variation, `FAILED` when there is no value, `-` when all are 0.
+/// Coefficient of variation, `FAILED` when there is no value, `-` when all are 0 or there is one only.
 fn cv(series: &Series) -> String {
     let Ok(sample) = Dataset::new(series.values.clone()) else { return "FAILED".to_owned() };
     let cv = sample.cv();
-    if cv.is_finite() { format!("{:.2} %", cv * 100.0) } else { "-".to_owned() }
+    if cv.is_finite() && series.values.len() > 1 {
+        format!("{:.2} %", cv * 100.0)
+    } else {
+        "-".to_owned()
+    }
 }
 
 /// `5`, or `4 of 5` when values are missing.

@@ -335,6 +335,10 @@ fn many_variants_leave_the_page_short_and_no_text_beside_its_place() {
         assert!(cards.as_u64().unwrap() < 1_200, "{width}: {cards}");
         let wide = format!("document.documentElement.scrollWidth - {width}");
         assert!(browser.eval(&wide).as_i64().unwrap() <= 0, "{width}");
+        // One card alone takes the whole width: half of it stood empty.
+        let rest = "document.getElementById('verdicts').clientWidth \
+             - document.querySelector('.verdict').offsetWidth";
+        assert_eq!(browser.eval(rest), 0, "{width}");
     }
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
