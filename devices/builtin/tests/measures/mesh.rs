@@ -20,7 +20,9 @@ fn text(keys: &str, traffic: &str, routes: &str) -> String {
 }
 
 fn trial(text: &str) -> Option<Trial> {
-    let trial = crate::trial(text, Place::default(), &mut || {})?;
+    // A trial leaves its thread on one core, on which there is no other trial.
+    let alone = || crate::trial(text, Place::default(), &mut || {});
+    let trial = std::thread::scope(|scope| scope.spawn(alone).join().expect("it ended"))?;
     match &trial.reason {
         // Others had the device's core for all of its 100 ms.
         Some(reason) if reason.contains("none within a counting interval") => {
@@ -115,10 +117,7 @@ fn whole_trial(text: &str, planned: u64) -> Option<Trial> {
         let lost = own.measured.checks.map(|checks| checks.lost);
         own.measured.sent.is_some_and(|sent| sent >= planned) && lost == Some(0)
     };
-    // A trial leaves its thread on one core, on which there is no other trial.
-    let alone =
-        || std::thread::scope(|scope| scope.spawn(|| trial(text)).join().expect("it ended"));
-    let whole = (0..TRIES).map_while(|_| alone()).find(is_whole);
+    let whole = (0..TRIES).filter_map(|_| trial(text)).find(is_whole);
     if whole.is_none() {
         eprintln!("SKIPPED a trial: of {TRIES} in none the tester had its core throughout");
     }
