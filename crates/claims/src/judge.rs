@@ -402,8 +402,11 @@ pub fn checks(sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
         if trials(sides).all(|t| t.measured.environment.device_share.is_none()) {
             found.extend(validity::shared_bottleneck(&runs));
         }
-        // Where both share the limit and there is no cost, the rate is that of both, and said so.
-        let trials = trials(sides).filter(|t| t.limited_by.hides_device()).count();
+        // Where both share the limit and there is no cost, the rate is that of both, and said so. Where they take turns,
+        // it is without a cost because the tester waited for what was lost.
+        let is_anothers =
+            |t: &&Trial| t.limited_by.hides_device() || t.measured.environment.takes_turns;
+        let trials = trials(sides).filter(is_anothers).count();
         let of = sides.iter().map(Vec::len).sum();
         found.extend((trials > 0).then_some(Finding::GeneratorLimited { trials, of }));
     } else if matches!(metric, Metric::Own(_)) {

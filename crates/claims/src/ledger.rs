@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use fwdlab_results::{Checks, Measured, Trial, TrialEnvironment, Way};
+use fwdlab_stats::plural;
 use fwdlab_stats::validity::{self, Finding};
 
 /// Frames of a way that left the device on the side where they had come from: in all, everything adds up.
@@ -138,11 +139,14 @@ pub(crate) fn imbalance_of_ways(measured: &Measured) -> Option<String> {
 pub(crate) fn returned(measured: &Measured, set: &BTreeMap<String, String>) -> Option<String> {
     let returned = measured.checks.map_or(0, |checks| checks.returned);
     let is_told = measured.ways.is_empty() && returned > 0 && measured.received > 0;
-    let sent = measured.sent.map_or_else(String::new, |sent| format!(" of {sent}"));
+    let frames = match measured.sent {
+        Some(sent) => format!("{returned} of {}", plural(sent, "frame")),
+        None => plural(returned, "frame"),
+    };
     is_told.then(|| {
         format!(
-            "{returned}{sent} frames left the device on the side of the sources and came back to their senders: check \
-             the routes to the destinations{}",
+            "{frames} left the device on the side of the sources and came back to their senders: check the routes to \
+             the destinations{}",
             suspects(set)
         )
     })

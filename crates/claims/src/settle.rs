@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use fwdlab_stats::steady;
+use fwdlab_stats::{plural, steady};
 
 use crate::comparable::{self, FEWEST};
 use crate::ledger::{astray, helps, imbalance, imbalance_of_ways, returned, suspects};
@@ -128,7 +128,8 @@ fn fault(
             _ => "make the trial longer".to_owned(),
         };
         return Some(format!(
-            "{received} frames came back, but none within a counting interval: {helps}"
+            "{} came back, but none within a counting interval: {helps}",
+            plural(received, "frame")
         ));
     }
     set.iter().find_map(|(word, wanted)| match measured.proof.get(word) {
@@ -183,7 +184,8 @@ fn limited_by(measured: &Measured, rate_pps: Option<f64>, asked_pps: Option<f64>
     {
         return LimitedBy::Load;
     }
-    if measured.environment.device_share.is_some_and(|share| share < DEVICE_SHARE) {
+    let TrialEnvironment { device_share, takes_turns, .. } = measured.environment;
+    if takes_turns || device_share.is_some_and(|share| share < DEVICE_SHARE) {
         return LimitedBy::Core;
     }
     if let (Some(most), Some(rate)) = (measured.generator_pps, rate_pps)
@@ -276,6 +278,17 @@ mod tests {
         // A device that says that it never waited was at its limit, however the frames were held back.
         let busy = Measured { idle_share: Some(0.0), ..of(3_000) };
         assert_eq!(limited_by(&busy, Some(6e3), None), LimitedBy::Device);
+    }
+
+    /// "Limited by tester" was said of a guest's device that took 210,000 instructions a frame, the tester 8,000.
+    #[test]
+    fn where_tester_and_device_take_turns_the_rate_is_that_of_both() {
+        let own = Measured { idle_share: Some(0.04), ..Measured::default() };
+        assert_eq!(limited_by(&own, Some(5e3), None), LimitedBy::Generator, "as journals have it");
+        let environment = TrialEnvironment { takes_turns: true, ..TrialEnvironment::default() };
+        let turns = Measured { environment, ..own };
+        assert_eq!(limited_by(&turns, Some(5e3), None), LimitedBy::Core);
+        assert_eq!(limited_by(&turns, Some(5e3), Some(5e3)), LimitedBy::Load);
     }
 
     #[test]

@@ -5,6 +5,8 @@
 #![allow(clippy::print_stderr)]
 #![cfg(all(target_os = "linux", feature = "vm"))]
 
+mod freebsd_frames;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fwdlab_experiment::{Experiment, Traffic, Variant};
 use fwdlab_results::{Measure, Measured};
+use fwdlab_stats::plural;
 
 use crate::Request;
 
@@ -42,8 +43,8 @@ pub fn a_few<E>(
 /// Why a variant is not measured of whose frames none came back.
 pub fn without_frames(sent: u64, traffic: &Traffic, variant: &Variant) -> String {
     format!(
-        "none of {sent} frames of traffic {:?} came back, also of a longer burst than the first; correct what keeps \
-         them: {}",
+        "none of {} of traffic {:?} came back, also of a longer burst than the first; correct what keeps them: {}",
+        plural(sent, "frame"),
         traffic.name,
         suspects(variant)
     )

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use fwdlab_traffic::{FrameSizes, Load, Order, Recording};
 
+use fwdlab_keys::elsewhere;
 use fwdlab_results::{Family, Measure};
 use fwdlab_routes::Prefix;
 
@@ -447,5 +448,10 @@ impl Allowance {
             Self::ManyFactors => "many-factors",
             Self::NoRoute => "no-route",
         }
+    }
+
+    /// What to write where this is to be allowed.
+    pub(super) fn remedy(self) -> String {
+        format!("write allow = [\"{}\"] {}", self.name(), elsewhere::TOP)
     }
 }

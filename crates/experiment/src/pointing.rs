@@ -20,6 +20,29 @@ impl Experiment {
         )
     }
 
+    /// Says that a traffic cannot be sent, in front of the reason: the file, and the line of this key of the traffic's.
+    pub fn blame_traffic(&self, traffic: &str, key: &str, reason: &str) -> String {
+        let (tree, _) = DeTable::parse_recoverable(&self.text);
+        let tables = tree.get_ref().get("traffic").and_then(|list| list.get_ref().as_array());
+        let tables = tables.into_iter().flat_map(|list| list.iter());
+        let named = tables.filter_map(|one| {
+            let table = one.get_ref().as_table()?;
+            let name = table.get("name")?.get_ref().as_str()?;
+            // Of several measures each is a traffic of its own.
+            traffic.starts_with(name).then_some((name.len(), table))
+        });
+        let table = named.max_by_key(|(length, _)| *length).map(|(_, table)| table);
+        let place = table.and_then(|table| {
+            let found = table.get_key_value(key).or_else(|| table.get_key_value("name"))?;
+            Some(found.0.span().start)
+        });
+        let line = place.map_or(1, |at| self.text[..at].matches('\n').count() + 1);
+        format!(
+            "{}:{line}: traffic {traffic:?} cannot be sent, and nothing was measured: {key}: {reason}",
+            self.path.display()
+        )
+    }
+
     /// An error about a file that the experiment names, with the line and the key that name it.
     pub(crate) fn located(&self, error: Error) -> Error {
         if !matches!(error, Error::File(_) | Error::Routes(fwdlab_routes::RoutesError::Io { .. })) {

@@ -250,7 +250,8 @@ impl Ground<'_> {
         let table =
             if beside.is_empty() { ", name a table there with file = \"FILE\"" } else { "" };
         let remedy = format!(
-            "add one to [routes] static{table}, or allow = [\"no-route\"] if drops are wanted"
+            "add one to [routes] static{table}, or if drops are wanted {}",
+            Allowance::NoRoute.remedy()
         );
         Complaint::new(format!("no route covers {address}{beside}"), wanted, remedy)
     }

@@ -210,6 +210,19 @@ fn keys_in_the_wrong_table_are_told_where_they_belong() {
     assert_eq!(remedies("", B, "rate = \"1Gbps\""), ["did you mean load?"]);
 }
 
+/// Written below the last table, as it was told, it was a key of that table.
+#[test]
+fn what_is_to_be_allowed_stands_where_its_remedy_says() {
+    let missing = text("", B, "").replace("198.19.0.0/16", "198.20.0.0/16");
+    let remedy = problems(&missing).list[0].remedy.clone();
+    let (_, told) = remedy.split_once("if drops are wanted write ").expect("what to write");
+    let (line, place) = told.split_once(" at ").expect("and where");
+    assert_eq!(place, "the top of the file, above the first table");
+    let read = |text: &str| Experiment::parse(Path::new("x.toml"), text, &[&Anything]);
+    assert!(read(&format!("{line}\n{missing}")).is_ok(), "{remedy}");
+    assert!(read(&format!("{missing}{line}\n")).is_err(), "it belongs to [routes] there");
+}
+
 /// Each table takes the keys that are said to be at home there.
 #[test]
 fn keys_are_at_home_where_they_are_said_to_be() {

@@ -206,6 +206,32 @@ fn a_message_about_a_variant_points_at_its_line() {
     assert!(blame.starts_with("x.toml:7: ") && blame.contains(": x.y: cannot load"), "{blame}");
 }
 
+/// That of a variant was told.
+#[test]
+fn a_message_about_a_traffic_points_at_its_key() {
+    let of = |name: &str, load: &str| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\nsource = \"198.18.0.1:7\"\ndestination = \"198.19.0.1:7\"\n{load}\n"
+        )
+    };
+    let text = format!(
+        "title = \"t\"\nbaseline = \"a\"\nmeasure = [\"rate\", \"ndr\"]\n[[variant]]\nname = \"a\"\n[[variant]]\n\
+         name = \"b\"\n{}{}[routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.2\"]\n",
+        of("one", ""),
+        of("one-more", "load = \"max\"")
+    );
+    let experiment = Experiment::parse(Path::new("x.toml"), &text, &[&Anything]).unwrap();
+    let last = &experiment.traffics.last().expect("there are some").name;
+    let said = experiment.blame_traffic(last, "load", "no");
+    assert_eq!(
+        said,
+        format!("x.toml:17: traffic {last:?} cannot be sent, and nothing was measured: load: no")
+    );
+    let first = &experiment.traffics[0].name;
+    let said = experiment.blame_traffic(first, "load", "no");
+    assert!(said.starts_with("x.toml:9: traffic"), "the line of its name: {said}");
+}
+
 /// The line of `kernel` in the device's table was told of a module in the list of a variant.
 #[test]
 fn a_message_about_one_of_a_list_points_at_the_list() {

@@ -1,11 +1,14 @@
 //! Keys that stand in the wrong table, or have another name here: where they belong, so that nobody is told to remove
 //! what he means.
 
+/// Where keys stand that are no table's: what follows a table's head is that table's.
+pub const TOP: &str = "at the top of the file, above the first table";
+
 /// The keys of each table, and how it is named in a remedy.
 pub const TABLES: [(&str, &str, &[&str]); 5] = [
     (
         "",
-        "at the top of the file, above the first table",
+        TOP,
         &[
             "title",
             "device",

@@ -287,7 +287,10 @@ fn title(dir: &ResultsDir) -> String {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let line = text.lines().find(|l| !l.trim().is_empty())?;
         let line: String = line.trim_start_matches(['#', ' ']).chars().take(200).collect();
-        (!line.starts_with("```")).then(|| line.trim().to_owned())
+        // A line that leads to what follows is no title with a colon.
+        let title = line.trim_end_matches([':', ' ']).trim();
+        let is_title = !title.is_empty() && !title.starts_with("```");
+        is_title.then(|| title.to_owned())
     };
     dir.readmes.iter().find_map(first_line).unwrap_or_else(|| dir.relative.clone())
 }

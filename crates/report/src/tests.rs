@@ -814,6 +814,37 @@ fn a_core_that_tester_and_device_share_is_stated_and_no_fault_of_the_generator()
     assert!(headroom.text.ends_with("the device had 75.0 % to 75.0 % of that core"));
 }
 
+/// "Limited by tester" stood at a guest's variant whose device took 96 % of all instructions.
+#[test]
+fn where_tester_and_device_take_turns_neither_is_blamed_and_the_cost_decides() {
+    let mut results = example::results(&example::TWO, 8);
+    for trial in &mut results.trials {
+        trial.measured.environment.takes_turns = true;
+        trial.limited_by = fwdlab_results::LimitedBy::Core;
+    }
+    let badge = |claims: &Claims| {
+        let own = claims.badges.iter().find(|badge| badge.name == "tester headroom");
+        own.expect("it is asked").text.clone()
+    };
+    let whole = claims(&results).unwrap();
+    let text =
+        "tester and device take turns on one processor: verdicts rest on the device's own cost";
+    assert_eq!(
+        (whole.cells[0].limits().as_str(), badge(&whole).as_str()),
+        ("tester and device", text)
+    );
+    assert_eq!(whole.verdicts[0].metric, "cost");
+    assert!(!whole.verdicts[0].sentence.contains("invalid"), "{}", whole.verdicts[0].sentence);
+    // Without a cost there is no verdict: the rate is the tester's, who waited, as much as the device's.
+    for trial in results.trials.iter_mut().filter(|trial| trial.variant != "radix") {
+        trial.measured.busy = None;
+        trial.measured.intervals.iter_mut().for_each(|interval| interval.busy = None);
+    }
+    let less = claims(&results).unwrap();
+    assert_eq!(badge(&less), format!("{text}, which is not known in 16 of 32 trials"));
+    assert!(less.verdicts[0].sentence.contains("generator limit"), "{}", less.verdicts[0].sentence);
+}
+
 #[test]
 fn intervals_on_a_slow_processor_are_counted_and_do_not_count() {
     let mut results = example::results(&example::TWO, 8);

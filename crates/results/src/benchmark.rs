@@ -76,9 +76,13 @@ impl Benchmark {
     pub fn warning(&self) -> Option<String> {
         match self {
             Self::BackToBack(own) if 2 * own.unbounded() > own.found.len() => Some(format!(
-                "no burst was too long: {} frames are the most that can be sent at once, and the device's longest \
-                 burst is at least that",
-                own.most
+                "no burst was too long: {} the most that can be sent at once, and the device's longest burst is at \
+                 least that",
+                if own.most == 1 {
+                    "1 frame is".to_owned()
+                } else {
+                    format!("{} frames are", own.most)
+                }
             )),
             Self::BackToBack(own) if !own.is_rested => Some(format!(
                 "bursts become longer still when the device rests for longer than {:.0} ms between them: its longest \

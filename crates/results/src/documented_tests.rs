@@ -129,6 +129,7 @@ fn every_key_of_what_was_counted() -> Measured {
             roundtrips_ns: vec![None],
             core_share: Some(1.0),
             device_share: Some(1.0),
+            takes_turns: true,
             steal_share: None,
             pinned: true,
         },

@@ -205,6 +205,10 @@ pub struct TrialEnvironment {
     /// Share of the core that the device worked on, 0 to 1, where it shares one with the tester.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_share: Option<f64>,
+    /// True when tester and device take turns on one processor, as they do in a guest: no rate is the device's alone,
+    /// however small the tester's part.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub takes_turns: bool,
     /// Share of processor time that a hypervisor took away, 0 to 1.
     pub steal_share: Option<f64>,
     /// True when tester and device were pinned to cores of their own.

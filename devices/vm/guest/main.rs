@@ -21,6 +21,7 @@ mod frames;
 mod init;
 mod pass;
 mod place;
+mod returns;
 mod routes;
 mod say;
 mod sessions;

@@ -61,6 +61,7 @@ pub fn run(arguments: &Arguments) -> Done {
 fn rounds(arguments: &Arguments) -> Done {
     let settings = Settings::of(arguments).ok_or(Problem::new("a word or number is none"))?;
     let mut tester = Tester::open(arguments, false)?;
+    tester.look_back(arguments.get(2))?;
     let mut text = Text::with_room(1 << 20).map_err(Problem::with("no memory"))?;
     let room = ask(b"room\n")?;
     let all = tester.frames.count as u64;
@@ -82,6 +83,9 @@ fn rounds(arguments: &Arguments) -> Done {
             break;
         }
         let is_warm = count >= WARM;
+        if count == WARM {
+            tester.look_ahead();
+        }
         text.put(if counted > 0 && is_warm { b"," } else { b"" });
         let start = text.length();
         ns += round(&mut tester, &settings, (room, all), &mut text)? * u64::from(is_warm);

@@ -2,6 +2,7 @@
 //! does both in turn, so that on one processor nothing waits: what the counter shows is work.
 
 use crate::frames::{Frames, addresses};
+use crate::returns::Returns;
 use crate::sys::{self, Arguments, File, Receiver};
 use crate::text::{Problem, Text};
 
@@ -20,7 +21,6 @@ pub struct Arrivals {
     bad_ttl: u64,
     bad_checksum: u64,
     bad_mac: u64,
-    misrouted: u64,
     strangers: u64,
 }
 
@@ -83,6 +83,7 @@ pub struct Tester {
     pub sent: u64,
     sender: File,
     receiver: Receiver,
+    returns: Returns,
     at: usize,
     lost: u64,
 }
@@ -108,10 +109,10 @@ impl Tester {
             bad_ttl: 0,
             bad_checksum: 0,
             bad_mac: 0,
-            misrouted: 0,
             strangers: 0,
         };
-        Ok(Self { frames, arrivals, sent: 0, sender, receiver, at: 0, lost: 0 })
+        let returns = Returns::default();
+        Ok(Self { frames, arrivals, sent: 0, sender, receiver, returns, at: 0, lost: 0 })
     }
 
     /// Its interfaces are free again.
@@ -124,6 +125,18 @@ impl Tester {
     pub fn move_receiver(&mut self, interface: &[u8], others: &[&[u8]]) -> Result<(), Problem> {
         let moved = self.receiver.move_on(interface, others);
         moved.map_err(Problem::with("netmap cannot receive"))
+    }
+
+    /// Frames that come back on this interface, of the senders' side, are counted from now on.
+    pub fn look_back(&mut self, interface: &[u8]) -> Result<(), Problem> {
+        self.returns.begin(interface).map_err(Problem::with("bpf cannot listen"))
+    }
+
+    /// They are no longer looked for where none has come so far: it costs each frame some instructions.
+    pub fn look_ahead(&mut self) {
+        if self.returns.count == 0 {
+            self.returns.end();
+        }
     }
 
     /// Sends for so many ticks, which nobody counts.
@@ -161,26 +174,29 @@ impl Tester {
     }
 
     fn batch(&mut self, frames: u64, patience: u32) -> Result<(), Problem> {
-        let Self { frames: all, arrivals, sender, receiver, .. } = self;
+        let Self { frames: all, arrivals, sender, receiver, returns, .. } = self;
         for _ in 0..frames {
             sender.write(all.sent(self.at)).map_err(Problem::with("bpf cannot send"))?;
             self.at = all.after(self.at);
         }
         self.sent += frames;
         let mut turns = 0;
-        while arrivals.received + self.lost < self.sent && turns < patience {
-            let before = arrivals.received;
+        let mut came = arrivals.received + returns.count;
+        while came + self.lost < self.sent && turns < patience {
+            let before = came;
             receiver
                 .receive(|frame| arrivals.take(all, frame))
                 .map_err(Problem::with("netmap cannot receive"))?;
-            if arrivals.received == before {
+            returns.take(all).map_err(Problem::with("bpf cannot listen"))?;
+            came = arrivals.received + returns.count;
+            if came == before {
                 turns += 1;
             }
-            if arrivals.received + self.lost < self.sent {
+            if came + self.lost < self.sent {
                 sys::yield_processor();
             }
         }
-        let lost = self.sent.saturating_sub(arrivals.received);
+        let lost = self.sent.saturating_sub(came);
         if lost > self.lost {
             self.lost = lost;
             arrivals.next = self.at;
@@ -191,15 +207,18 @@ impl Tester {
     /// All that was sent and arrived, as the end of an object of JSON.
     pub fn sum(&self, text: &mut Text) {
         let Self { arrivals, sent, .. } = self;
+        let returned = self.returns.count;
         let seen = arrivals.seen.iter().filter(|&&flow| flow == 1).count();
         text.put(b",\"sent\":").number(*sent);
         text.put(b",\"received\":").number(arrivals.received);
         text.put(b",\"flows_seen\":").number(seen as u64);
-        text.put(b",\"checks\":{\"checked\":").number(arrivals.received);
-        text.put(b",\"lost\":").number(sent.saturating_sub(arrivals.received));
+        text.put(b",\"checks\":{\"checked\":").number(arrivals.received + returned);
+        text.put(b",\"lost\":").number(sent.saturating_sub(arrivals.received + returned));
         text.put(b",\"duplicated\":").number(arrivals.received.saturating_sub(*sent));
         text.put(b",\"reordered\":").number(arrivals.reordered);
-        text.put(b",\"misrouted\":").number(arrivals.misrouted);
+        text.put(b",\"misrouted\":").number(returned);
+        text.put(b",\"astray\":").number(returned);
+        text.put(b",\"returned\":").number(returned);
         text.put(b",\"bad_ttl\":").number(arrivals.bad_ttl);
         text.put(b",\"bad_checksum\":").number(arrivals.bad_checksum);
         text.put(b",\"bad_mac\":").number(arrivals.bad_mac);

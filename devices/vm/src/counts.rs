@@ -89,6 +89,7 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
         environment: TrialEnvironment {
             // Where the host runs the guest makes no difference to the number of instructions.
             pinned: clock == GuestClock::Instructions,
+            takes_turns: true,
             ..TrialEnvironment::default()
         },
         warnings,

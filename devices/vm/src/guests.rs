@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use fwdlab_agent::channel::Counted;
 use fwdlab_agent::task::{GuestClock, GuestTester, Task, TaskSessions, TaskTraffic};
 use fwdlab_device::{DeviceError, Request, Watch, moment};
-use fwdlab_experiment::{Experiment, Traffic, Variant};
+use fwdlab_experiment::{Direction, Experiment, Traffic, Variant};
 use fwdlab_kernel::KernelError;
 use fwdlab_results::{CONSOLE_DIR, Family, Measured};
 use fwdlab_topology::NFTABLES;
@@ -87,6 +87,7 @@ impl Guests {
             })?;
             boots.insert(variant.name.clone(), boot);
         }
+        check_traffics(experiment, &boots)?;
         let without_kvm = match (machine.clock, boots.values().next()) {
             (GuestClock::Wall, Some(boot)) => kvm::try_boot(program, &boot.kernel.image).err(),
             _ => None,
@@ -185,7 +186,6 @@ impl Guests {
     ) -> Result<Counted, DeviceError> {
         let boot = self.boot(request.variant)?;
         let task = boot.completed(task);
-        can_send(boot, &task)?;
         let mut sampler = match task.profile_ns {
             Some(_) if boot.is_freebsd() => Some(Sampler::new(&boot.kernel.image, SAMPLE_EVERY)?),
             _ => None,
@@ -275,7 +275,6 @@ impl Guests {
     fn payload_to_keep(&self, boot: &Boot, request: &Request<'_>) -> Result<Vec<u8>, VmError> {
         let of = |traffic: &Traffic| boot.completed(self.task(&Request { traffic, ..*request }));
         let from_state: Vec<Task> = self.experiment.traffics.iter().map(of).collect();
-        from_state.iter().try_for_each(|task| can_send(boot, task))?;
         if from_state.len() > Task::MOST_FROM_STATE {
             let why = format!("{} traffics are more than it can name", from_state.len());
             return Err(VmError::State { why });
@@ -308,12 +307,30 @@ impl Guests {
     }
 }
 
-/// Refuses what a guest's tester cannot send.
-fn can_send(boot: &Boot, task: &Task) -> Result<(), VmError> {
-    let is_as_fast_as_it_can = boot.is_freebsd() || task.sessions.is_some();
-    if is_as_fast_as_it_can && task.traffic.pps.is_some() {
-        let why = "its tester sends as fast as it can; write load = \"max\"".to_owned();
-        return Err(VmError::Traffic { why });
-    }
-    Ok(())
+/// Refuses what the tester in FreeBSD guests cannot send, where it stands in the file.
+fn check_traffics(
+    experiment: &Experiment,
+    boots: &BTreeMap<String, Boot>,
+) -> Result<(), DeviceError> {
+    let Some((variant, _)) = boots.iter().find(|(_, boot)| boot.is_freebsd()) else {
+        return Ok(());
+    };
+    let refused = |traffic: &Traffic| {
+        let Traffic { load, direction, ports, .. } = traffic;
+        let way = "sends one way from one port to another";
+        let (key, does, asked) = match (traffic.offered_pps(), direction, ports) {
+            (Some(_), ..) => ("load", "sends as fast as it can", load.to_string()),
+            (None, Direction::One, 2) => return None,
+            (None, Direction::One, ports) => ("ports", way, format!("by {ports}")),
+            (None, direction, _) => ("direction", way, direction.name().to_owned()),
+        };
+        let reason = format!(
+            "the tester in FreeBSD guests (variant {variant:?}) {does}, and not {asked}; remove {key}, or compare \
+             Linux guests"
+        );
+        Some(experiment.blame_traffic(&traffic.name, key, &reason))
+    };
+    // Of sessions it is said that they are.
+    let frames = experiment.traffics.iter().filter(|traffic| traffic.sessions.is_none());
+    frames.filter_map(refused).next().map_or(Ok(()), |why| Err(DeviceError::setup(why)))
 }

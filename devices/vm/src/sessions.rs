@@ -5,7 +5,7 @@ use fwdlab_agent::task::TaskSessions;
 use fwdlab_experiment::fields::{Section, integer_of};
 use fwdlab_experiment::problem::{Complaint, Complaints};
 use fwdlab_experiment::{
-    DeviceTables, Direction, Load, SessionProtocol, SessionsOf, Traffic, Variant, untranslatable,
+    DeviceTables, Load, SessionProtocol, SessionsOf, Traffic, Variant, untranslatable,
 };
 use fwdlab_results::{Benchmark, Busy, Measure, Measured, SessionRound, Sessions};
 use fwdlab_topology::NFTABLES;
@@ -15,7 +15,7 @@ use crate::VmError;
 use crate::boot::Boot;
 use crate::counts::ns_per_frame;
 
-/// Refuses what a guest's tester cannot send, or would not know again.
+/// Refuses sessions that a guest's tester cannot send, or would not know again.
 ///
 /// # Errors
 /// What to do about it.
@@ -27,18 +27,7 @@ pub(super) fn check(traffics: &[Traffic], variant: &Variant, boot: &Boot) -> Res
             kernel: boot.kernel.image.clone(),
             remedy,
         };
-        let Some(own) = traffic.sessions else {
-            let key = match (boot.is_freebsd(), traffic.direction, traffic.ports) {
-                (false, ..) | (true, Direction::One, 2) => continue,
-                (_, Direction::One, ports) => format!("ports = {ports}"),
-                (_, direction, _) => format!("direction = \"{}\"", direction.name()),
-            };
-            return Err(refused(
-                format!("traffic {:?}: {key}", traffic.name),
-                "the tester in FreeBSD guests sends one way from one port to another; remove direction and \
-                 ports, or compare Linux guests",
-            ));
-        };
+        let Some(own) = traffic.sessions else { continue };
         if boot.is_freebsd() {
             let name = &traffic.name;
             if !traffic.measure.is_of_sessions() {

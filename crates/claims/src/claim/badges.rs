@@ -138,6 +138,7 @@ fn headroom(kept: &[&Trial]) -> Badge {
         0 if !kept.is_empty() && kept.iter().filter(asked).count() == kept.len() => {
             (State::Good, "the load is the asked one: times rest on no limit".to_owned())
         }
+        0 if kept.iter().any(|t| t.measured.environment.takes_turns) => in_turns(kept),
         0 if both > 0 => (
             State::Warn,
             format!(
@@ -167,6 +168,20 @@ fn headroom(kept: &[&Trial]) -> Badge {
         ),
     };
     Badge { name: "tester headroom", state, text }
+}
+
+/// Where tester and device take turns on one processor.
+fn in_turns(kept: &[&Trial]) -> (State, String) {
+    let text =
+        "tester and device take turns on one processor: verdicts rest on the device's own cost";
+    let is_known = |t: &&&Trial| t.measured.benchmark.is_some() || t.cost_ns().is_some();
+    match kept.len() - kept.iter().filter(is_known).count() {
+        0 => (State::Good, text.to_owned()),
+        n => {
+            let of = units::plural(kept.len(), "trial");
+            (State::Warn, format!("{text}, which is not known in {n} of {of}"))
+        }
+    }
 }
 
 /// How the lab's own truths came out, here and over all campaigns of this machine.

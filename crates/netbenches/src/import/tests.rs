@@ -46,6 +46,23 @@ fn tree() -> tempfile::TempDir {
     root
 }
 
+/// "Impact of D2:" stayed a title, with its colon.
+#[test]
+fn a_title_ends_without_the_colon_that_leads_to_what_follows() {
+    for (first, title) in [
+        ("# Impact of D2 :", "Impact of D2"),
+        ("Ratio 1:2", "Ratio 1:2"),
+        (":", "machine/results/a"),
+    ] {
+        let (root, out) = (tree(), tempfile::tempdir().unwrap());
+        let page = root.path().join("machine/results/a/README.md");
+        fs::write(page, format!("{first}\n")).unwrap();
+        import(root.path(), out.path()).unwrap();
+        let results = Results::read(&out.path().join("machine/results/a")).unwrap();
+        assert_eq!(results.campaign.title, title);
+    }
+}
+
 #[test]
 fn published_runs_become_trials_of_variants() {
     let (root, out) = (tree(), tempfile::tempdir().unwrap());

@@ -20,7 +20,9 @@ fn text(keys: &str, traffic: &str, routes: &str) -> String {
 }
 
 fn trial(text: &str) -> Option<Trial> {
-    let trial = crate::trial(text, Place::default(), &mut || {})?;
+    // A trial leaves its thread on one core, on which there is no other trial.
+    let alone = || crate::trial(text, Place::default(), &mut || {});
+    let trial = std::thread::scope(|scope| scope.spawn(alone).join().expect("it ended"))?;
     match &trial.reason {
         // Others had the device's core for all of its 100 ms.
         Some(reason) if reason.contains("none within a counting interval") => {
@@ -107,6 +109,21 @@ fn what_goes_astray_one_way_is_counted_on_that_way() {
     }
 }
 
+/// A trial in which the tester sent as many frames as were planned, and lost none: where others have its core when the
+/// trial ends, it has sent fewer; where they have the device's, the last frames do not come back in time.
+fn whole_trial(text: &str, planned: u64) -> Option<Trial> {
+    const TRIES: usize = 30;
+    let is_whole = |own: &Trial| {
+        let lost = own.measured.checks.map(|checks| checks.lost);
+        own.measured.sent.is_some_and(|sent| sent >= planned) && lost == Some(0)
+    };
+    let whole = (0..TRIES).filter_map(|_| trial(text)).find(is_whole);
+    if whole.is_none() {
+        eprintln!("SKIPPED a trial: of {TRIES} in none the tester had its core throughout");
+    }
+    whole
+}
+
 /// What was told for flows in turn was told for flows that are drawn, too, and left pairs of ports without a frame.
 #[test]
 fn the_load_that_is_told_sends_frames_between_all_pairs_of_ports() {
@@ -118,7 +135,9 @@ fn the_load_that_is_told_sends_frames_between_all_pairs_of_ports() {
         let said = few.expect_err("too few frames").to_string();
         let (_, told) = said.split_once("write load = \"").expect("a load");
         let (load, _) = told.split_once("pps\"").expect("a load");
-        let Some(trial) = trial(&with(load)) else { return };
+        // In 100 ms.
+        let planned = load.parse::<u64>().expect("a number") / 10;
+        let Some(trial) = whole_trial(&with(load), planned) else { return };
         let pairs = &trial.measured.proof["frames from port to port"];
         assert_eq!(pairs.split(", ").count(), 4, "{order} at {load}/s: {pairs}");
     }

@@ -6,6 +6,8 @@ use super::errno::{Answered, plain};
 pub const READ: usize = 0;
 pub const WRITE: usize = 1;
 pub const READ_WRITE: usize = 2;
+/// To read, and to be told where there is nothing (O_RDONLY, O_NONBLOCK).
+pub const WITHOUT_WAITING: usize = 4;
 /// To write a file anew, made if it is not there (O_WRONLY, O_CREAT, O_TRUNC).
 pub const ANEW: usize = 0x601;
 
@@ -73,6 +75,15 @@ impl File {
 
     pub fn close(self) {
         let _ = call(number::CLOSE, [self.0, 0, 0, 0, 0, 0]);
+    }
+
+    /// Has a bpf(4) see the frames of an interface, and send there (BIOCSETIF).
+    pub fn bind(self, interface: &[u8]) -> Answered<()> {
+        let mut request = [0_u8; 32];
+        for (into, &from) in request.iter_mut().zip(interface.iter().take(15)) {
+            *into = from;
+        }
+        self.control(0x8020_426c, &mut request)
     }
 
     /// Makes a serial port leave every byte as it is (TIOCGETA, TIOCSETA).

@@ -5,6 +5,7 @@ mod arguments;
 mod call;
 mod errno;
 mod file;
+mod listener;
 mod netmap;
 mod start;
 
@@ -13,6 +14,7 @@ use errno::plain;
 pub use arguments::Arguments;
 pub use errno::{Answered, Errno};
 pub use file::{ANEW, ERRORS, File, Name, OUTPUT, READ, READ_WRITE, WRITE};
+pub use listener::Listener;
 pub use netmap::{MOST_OTHERS, Receiver};
 
 /// A file's whole content, up to `most` bytes.
@@ -67,11 +69,7 @@ pub fn ticks() -> u64 {
 /// A sender of whole frames on an interface (bpf(4)).
 pub fn frame_sender(interface: &[u8]) -> Answered<File> {
     let file = File::open(b"/dev/bpf", WRITE)?;
-    let mut request = [0_u8; 32];
-    for (into, &from) in request.iter_mut().zip(interface.iter().take(15)) {
-        *into = from;
-    }
-    file.control(0x8020_426c, &mut request)?; // BIOCSETIF
+    file.bind(interface)?;
     file.control(0x8004_4275, &mut 1_u32)?; // BIOCSHDRCMPLT: the source address is ours
     Ok(file)
 }

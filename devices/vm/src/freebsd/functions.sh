@@ -113,11 +113,16 @@ settle() {
 		[ "$(buckets)" = "$before" ] && return
 	done
 }
-# try_frames FILE NS: sends frames through the device for a moment, again where none of them comes back.
+# returned: how many of its frames the tester saw come back on the side of their senders.
+returned() {
+	n=$(sed -n 's/.*"returned":\([0-9]*\).*/\1/p' $P/device)
+	echo ${n:-0}
+}
+# try_frames FILE NS...: sends frames through the device for a moment, and longer as long as none of them comes back.
 try_frames() {
-	sent=0
-	for n in 1 2 3; do
-		jexec tester $G pass epair0b epair1b $1 device $2 $2 $khz >$P/device 2>$P/why || give_up
+	file=$1 sent=0; shift
+	for ns; do
+		jexec tester $G pass epair0b epair1b $file tried $ns $ns $khz >$P/device 2>$P/why || give_up
 		counts=$(sed -n 's/.*"sent":\([0-9]*\),"received":\([0-9]*\),"flows_seen.*/\1 \2/p' $P/device)
 		sent=$((sent + ${counts% *})) back=${counts#* }
 		[ $back -gt 0 ] && break

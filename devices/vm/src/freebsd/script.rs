@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use fwdlab_agent::task::{Task, TaskRoute, TaskTraffic};
+use fwdlab_device::moment;
 use fwdlab_experiment::network_length;
 use fwdlab_results::Measured;
 use fwdlab_routes::Prefix;
@@ -137,7 +138,9 @@ pub(super) fn text(task: &Task, set: &Set<'_>, khz: &str) -> String {
             line(&pass(task.warmup_ns, "warmup"));
         }
         if way == "device" {
-            line("r=$(frames epair0a 5); s=$(frames epair1a 8); drops >$P/drops.0; b=$(buckets)");
+            line(
+                "r=$(frames epair0a 5); s=$(frames epair1a 8); o=$(frames epair0a 8); drops >$P/drops.0; b=$(buckets)",
+            );
         }
         match rounds {
             Some(rounds) => rounds.iter().for_each(|text| line(text)),
@@ -155,7 +158,13 @@ pub(super) fn text(task: &Task, set: &Set<'_>, khz: &str) -> String {
     }
     line("stage 'read its settings back'");
     line("echo $(($(frames epair0a 5) - r)) >$P/received");
-    line("echo $(($(frames epair1a 8) - s)) >$P/sent");
+    // It also sent what came back to its senders.
+    line("back=$(returned); echo $(($(frames epair1a 8) - s + back)) >$P/sent");
+    line(
+        "more=$(($(frames epair0a 8) - o - back)); [ $more -le 0 ] || echo \"$more frames more left the device on \
+         the side of the sources: errors of its own (ICMP), or frames of flows that were first sent when nobody \
+         listened there any more, and count as lost\" >>$P/warnings",
+    );
     line("drops >$P/drops.1; drops_since $P/drops.0 $P/drops.1 >$P/drops");
     if sessions.is_some() {
         line(sessions::DROPS);
@@ -175,7 +184,8 @@ fn rehearsed(task: &Task, rules: Option<Rules>, line: &mut impl FnMut(&str)) {
         line("stage 'sent a few frames of each traffic'");
     }
     for (number, own) in task.from_state.iter().enumerate() {
-        line(&format!("try_frames $P/{} {}", tried_frames(number), own.duration_ns));
+        let bursts = moment::BURSTS.map(|times| format!(" {}", own.duration_ns * u64::from(times)));
+        line(&format!("try_frames $P/{}{}", tried_frames(number), bursts.concat()));
     }
     line("stage 'read its settings back'");
     proof(task, rules, line);

@@ -222,8 +222,10 @@ fn a_rehearsal_sends_a_few_frames_of_each_traffic_before_it_reads_back() {
     let rehearsal = Task { is_rehearsal: true, from_state, ..task(4) };
     let text = written(&rehearsal, &[], None);
     let place = |part: &str| text.find(part).expect(part);
-    assert!(place("set_word net.inet.ip.forwarding") < place("\ntry_frames $P/frames.0 1000000\n"));
-    assert!(place("\ntry_frames $P/frames.1 20000000\n") < place("\nprove kernel "), "{text}");
+    let first = "\ntry_frames $P/frames.0 1000000 5000000 25000000\n";
+    assert!(place("set_word net.inet.ip.forwarding") < place(first), "{text}");
+    let second = "\ntry_frames $P/frames.1 20000000 100000000 500000000\n";
+    assert!(place(second) < place("\nprove kernel "), "{text}");
     assert!(text.ends_with("\nrehearsed\n") && !text.contains("cable 1000000"), "{text}");
 }
 
