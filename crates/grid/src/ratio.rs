@@ -40,8 +40,14 @@ const WORDS: [(&str, f64, Unit); 17] = [
 pub(crate) fn ratios(piece: &Piece) -> Vec<Ratio> {
     let of_numbers =
         piece.claimed.iter().filter(|own| matches!(own.number.unit, Unit::Percent | Unit::Times));
+    // "four times as fast" of 4.02
+    let is_in_words = |at: usize| !piece.tokens[at].text.contains(|c: char| c.is_ascii_digit());
     let mut found: Vec<Ratio> = of_numbers
-        .map(|own| Ratio { number: own.number, at: own.at, is_rough: is_rough(piece, own.at) })
+        .map(|own| Ratio {
+            number: own.number,
+            at: own.at,
+            is_rough: is_rough(piece, own.at) || is_in_words(own.at),
+        })
         .collect();
     for (at, token) in piece.tokens.iter().enumerate() {
         let Some((_, value, unit)) = WORDS.iter().find(|(word, ..)| token.text == *word) else {

@@ -54,6 +54,23 @@ fn a_number_is_of_the_cell_that_row_and_column_name() {
     );
 }
 
+/// "Four times" was wrong of 4.02.
+#[test]
+fn factors_in_words_are_rounded_ones() {
+    let grid = table(
+        "| Firewall | Junco | Siskin |\n|---|---:|---:|\n| none | 2410 | 8750 |\n| pf stateful | 1475 | 5930 |\n",
+        "kpps",
+    );
+    hold(
+        &grid,
+        &[
+            ("With pf stateful, Siskin is four times as fast as Junco.", Some(true)),
+            ("With pf stateful, Siskin is five times as fast as Junco.", Some(false)),
+            ("With pf stateful, Siskin is 4.1 times as fast as Junco.", Some(false)),
+        ],
+    );
+}
+
 #[test]
 fn what_is_more_and_what_is_most_is_told_by_columns_and_rows() {
     let grid = table(SERVICES, "Throughput (Mpps)");

@@ -71,6 +71,7 @@ impl Guests {
             pktgen: machine.tester == GuestTester::Pktgen,
             state: machine.boots == Booted::Block,
             profile: experiment.profile,
+            instructions: machine.clock == GuestClock::Instructions,
             sessions: experiment.traffics.iter().any(|traffic| traffic.sessions.is_some()),
         };
         let mut boots = BTreeMap::new();
