@@ -4,6 +4,7 @@
 //! A frame is lost as in a rate search: it did not come back, or it fell due and found no room for so
 //! long that it was given up. Only bursts are sent at once, and what finds no room then is lost.
 
+use std::sync::Barrier;
 use std::sync::atomic::AtomicBool;
 
 use fwdlab_device::{Request, Watch};
@@ -65,7 +66,7 @@ impl Rings {
         let worker = worker(router, device, &self.pool)?;
         let [tester_core, device_core] = self.cores();
         let mut burster = Burster::new(plan, &self.pool, ports)?;
-        let is_over = AtomicBool::new(false);
+        let (is_over, both) = (AtomicBool::new(false), Barrier::new(2));
         let rally = Rally::new();
         let mut found = Vec::with_capacity(BURST_SEARCHES);
         std::thread::scope(|scope| {
@@ -73,9 +74,11 @@ impl Rings {
                 .name("device".to_owned())
                 .spawn_scoped(scope, || {
                     pin(device_core);
+                    both.wait();
                     poll_until(worker, &is_over, &rally, Metronome::of(None));
                 })
                 .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
+            both.wait();
             pin(tester_core);
             let over = Over(&is_over);
             while found.len() < BURST_SEARCHES && !watch.is_stopped() {

@@ -2,7 +2,7 @@
 //! the device's gives the table the changes, as a routing daemon's; the tester sees by which path frames come.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc;
+use std::sync::{Barrier, mpsc};
 use std::time::{Duration, Instant};
 
 use fwdlab_device::turns::{Turns, least};
@@ -55,7 +55,7 @@ impl Rings {
         let mut paths =
             PathWatch::new(plan, &self.pool, (out, back), [TESTER_MACS[1], OTHER_PATH_MAC])?;
         let ([tester_core, device_core], is_over) = (self.cores(), AtomicBool::new(false));
-        let rally = Rally::new();
+        let (rally, both) = (Rally::new(), Barrier::new(2));
         let (tell, told) = mpsc::channel::<usize>();
         let (answer, answers) = mpsc::channel::<Given>();
         let spare_core = self.spare_core;
@@ -65,11 +65,13 @@ impl Rings {
                 .name("device".to_owned())
                 .spawn_scoped(scope, || {
                     pin(device_core);
+                    both.wait();
                     let share = CoreShare::begin();
                     poll_until(worker, &is_over, &rally, Metronome::of(None));
                     share.so_far()
                 })
                 .map_err(thread)?;
+            both.wait();
             let over = Over(&is_over);
             let changer = std::thread::Builder::new()
                 .name("routes".to_owned())

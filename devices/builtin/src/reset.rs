@@ -3,6 +3,7 @@
 //! The device's thread throws its router away, tables and all, and makes it anew from the experiment,
 //! while the tester goes on sending. The rings are the cable: what waits in them is forwarded after.
 
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -57,16 +58,18 @@ impl Rings {
         };
         let mut tester = Tester::new(&plan, &self.pool, ports.0, ports.1)?;
         let (signs, stop) = (Signs::default(), AtomicBool::new(false));
-        let each = request.experiment.duration;
+        let (each, both) = (request.experiment.duration, Barrier::new(2));
         let (outcome, begun, anew) = std::thread::scope(|scope| {
             let start = Instant::now();
             let device = std::thread::Builder::new()
                 .name("device".to_owned())
                 .spawn_scoped(scope, || {
                     pin(device_core);
+                    both.wait();
                     poll_and_restart(worker, (router, &pool), request, &signs)
                 })
                 .map_err(|source| BuiltinError::Port(fwdlab_port::PortError::Thread { source }))?;
+            both.wait();
             pin(tester_core);
             let over = Over(&signs.is_over);
             let begun = Instant::now();

@@ -6,8 +6,8 @@
 //! would take time from the two.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Barrier};
 
 use fwdlab_device::energy::{Meter, Powercap};
 use fwdlab_device::pulse::{Diary, Pulse};
@@ -140,12 +140,13 @@ impl Rings {
         let mut tester = Lanes::new(plan, &self.pool, ends)?;
         let is_over = AtomicBool::new(false);
         let [tester_core, device_core] = self.cores();
-        let layout = &self.layout;
+        let (layout, both) = (&self.layout, Barrier::new(2));
         std::thread::scope(|scope| {
             let device = std::thread::Builder::new()
                 .name("device".to_owned())
                 .spawn_scoped(scope, || {
                     let is_pinned = pin(device_core);
+                    both.wait();
                     let share = CoreShare::begin();
                     let mut worker = Some(worker);
                     let mut poll = || {
@@ -157,6 +158,8 @@ impl Rings {
                     Place { is_pinned, core_share: share.so_far() }
                 })
                 .map_err(no_thread)?;
+            // It begins on this thread's core, and would wait there for milliseconds while this one sends.
+            both.wait();
             let changes = churn
                 .map(|beside| {
                     let name = std::thread::Builder::new().name("changes".to_owned());

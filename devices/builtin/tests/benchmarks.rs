@@ -61,6 +61,25 @@ fn trial(measure: &str, set: &str, routes: &str) -> Option<Measured> {
     Some(device.trial(&request, &mut watch).unwrap())
 }
 
+/// Its thread began on the tester's core, and waited there while the tester sent: 4 of 20 ms where the two took turns, and
+/// all of a load where the tester is before all else.
+#[test]
+fn a_device_is_on_its_core_before_a_load_begins() {
+    let first = |words: &[&str]| {
+        let mut chrt = std::process::Command::new("chrt");
+        chrt.args(["-r", "1"]).args(words).output()
+    };
+    if !first(&["true"]).is_ok_and(|done| done.status.success()) {
+        eprintln!("SKIPPED a trial before all else: needs chrt and root");
+        return;
+    }
+    let _alone = CORES.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = std::env::current_exe().unwrap();
+    let own = own.to_str().unwrap();
+    let done = first(&[own, "--exact", "loss_begins_where_the_device_can_no_more"]).unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+}
+
 #[test]
 fn a_buffer_of_known_size_is_found() {
     for buffer in [256.0, 2048.0] {
