@@ -19,6 +19,10 @@ pub const LEAST_BLOCKS: u32 = 4;
 /// the others with it.
 pub const LEAST_TRIALS: usize = 2;
 
+/// Why costs are not compared.
+const COSTS_APART: &str = "the device cost of one lies between readings of a clock, that of the other is sampled at ticks of the kernel's: \
+     they are two quantities";
+
 /// One block: the baseline's trial first, then each variant's.
 pub type Row<'a> = Vec<&'a Trial>;
 
@@ -169,8 +173,13 @@ pub fn compare(
         metric.of(trial).filter(|value| value.is_finite() && *value > 0.0)
     };
     let is_whole = |column: &usize| rows.iter().all(|row| figure(row, *column).is_some());
-    let whole: Vec<usize> =
-        (1..=columns).filter(|column| is_whole(&0) && is_whole(column)).collect();
+    let is_alike = |column: &usize| {
+        let by = |row: &Row<'_>, column: usize| row[column].measured.busy_by;
+        metric != Metric::Cost || rows.iter().all(|row| by(row, 0) == by(row, *column))
+    };
+    let whole: Vec<usize> = (1..=columns)
+        .filter(|column| is_whole(&0) && is_whole(column) && is_alike(column))
+        .collect();
     let table = rows.iter().map(|row| {
         std::iter::once(0).chain(whole.iter().copied()).filter_map(|c| figure(row, c)).collect()
     });
@@ -190,6 +199,7 @@ pub fn compare(
              \"goodput\" may"
                 .to_owned(),
         ),
+        (None, _) if is_whole(&0) && is_whole(&column) => Err(COSTS_APART.to_owned()),
         (None, _) => Err(format!("a trial has no figure for the {}", metric.name())),
         (Some(_), Err(why)) => Err(why.clone()),
         (Some(place), Ok(all)) => Ok(all[place].clone()),

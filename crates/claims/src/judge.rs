@@ -234,6 +234,7 @@ fn judgement<'a>(
     findings.extend(figures.unlike);
     findings.extend(Proven::of(results).and_then(|own| own.finding()));
     findings.extend(stability(compared, &sides, metric));
+    findings.extend(costs_apart(compared, &sides, metric));
     let failed = results
         .trials
         .iter()
@@ -420,6 +421,23 @@ pub fn checks(sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
     let shares: Vec<f64> = trials(sides).filter_map(core_share).collect();
     found.extend(validity::cores_taken(&shares, sides.iter().map(Vec::len).sum()));
     found
+}
+
+/// Costs that would decide, had they been taken in one way.
+fn costs_apart(
+    [baseline, variant]: [&str; 2],
+    sides: &[Vec<&Trial>; 2],
+    metric: Metric,
+) -> Option<Finding> {
+    let is_missed = metric == Metric::Rate && bounded(sides) > 0;
+    let ways = sides.each_ref().map(|side| side.iter().find_map(|trial| trial.measured.busy_by));
+    let (sampled, timed) = match ways.map(|by| by.is_some()) {
+        [true, false] => (baseline, variant),
+        [false, true] => (variant, baseline),
+        _ => return None,
+    };
+    let (sampled, timed) = (sampled.to_owned(), timed.to_owned());
+    is_missed.then_some(Finding::CostsApart { sampled, timed })
 }
 
 /// The share of its processors that a trial had: others of this machine, or a hypervisor, had the

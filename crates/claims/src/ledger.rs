@@ -65,10 +65,11 @@ fn net_strays(measured: &Measured, own: &Way, other: &Way) -> Option<u64> {
 pub(crate) fn helps(measured: &Measured) -> String {
     let share = measured.environment.core_share.unwrap_or(1.0);
     if share < TrialEnvironment::LEAST_CORE_SHARE {
+        // Streams take no load.
+        let or = if measured.offers_load() { ", or ask for a lower load" } else { "" };
         return format!(
             "tester or device had its processor for {:.0} % of the time only, and what waits for it is counted by \
-             one side: stop what else runs on this machine (`fwdlab doctor` watches each core), or ask for a \
-             lower load",
+             one side: stop what else runs on this machine (`fwdlab doctor` watches each core){or}",
             100.0 * share
         );
     }

@@ -67,6 +67,9 @@ pub struct TrafficSetting {
     /// Distinct flows planned; absent where nobody knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<u64>,
+    /// The order of its flows, where one has more frames than another: `zipf(1.1)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
     /// Whether its frames go both ways.
     #[serde(skip)]
     pub is_both_ways: bool,
@@ -104,7 +107,7 @@ impl Setting {
             about: campaign.about.clone().unwrap_or_else(|| About::unknown(&campaign.device)),
             is_blocked: campaign.is_blocked(),
             environment: Environment::read(&results.dir)?,
-            traffics: traffics(results),
+            traffics: traffics(results, experiment),
             routes: experiment.and_then(routes),
             variants: campaign.variants.iter().map(|v| variant(v, experiment)).collect(),
             seed: campaign.seed,
@@ -231,14 +234,18 @@ fn flows_line(traffics: &[TrafficSetting]) -> String {
         }
     };
     let length = |t: &TrafficSetting| format!("{} bytes for {}", t.frame_bytes, t.name);
-    let flows = |t: &TrafficSetting| match t.flows {
-        Some(flows) => units::plural(flows, "flow"),
-        None => "an unknown number of flows".to_owned(),
+    let flows = |t: &TrafficSetting| {
+        let flows = match t.flows {
+            Some(flows) => units::plural(flows, "flow"),
+            None => "an unknown number of flows".to_owned(),
+        };
+        let skewed = t.order.as_ref().map(|order| format!(" (in the order {order})"));
+        flows + &skewed.unwrap_or_default()
     };
     match traffics {
         [] => "no traffic was sent".to_owned(),
         [first, rest @ ..]
-            if rest.iter().all(|t| t.flows == first.flows && kind(t) == kind(first)) =>
+            if rest.iter().all(|t| flows(t) == flows(first) && kind(t) == kind(first)) =>
         {
             let lengths: Vec<String> = traffics.iter().map(length).collect();
             format!("{} of {} (with FCS {})", flows(first), kind(first), lengths.join(", "))
@@ -274,7 +281,17 @@ fn load_line(traffics: &[TrafficSetting]) -> String {
     format!("Traffic load: {loads} (Gigabit line rate: {})", rates.join(", "))
 }
 
-fn traffics(results: &Results) -> Vec<TrafficSetting> {
+/// How the flows of a traffic are skewed; traffics of several measures or families are called by their own names and more.
+fn skewed(name: &str, experiment: Option<&Recorded>) -> Option<String> {
+    let is_own = |own: &str| {
+        name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let orders = experiment.into_iter().flat_map(|experiment| &experiment.orders);
+    let [_, order] = orders.filter(|[own, _]| is_own(own)).max_by_key(|[own, _]| own.len())?;
+    (!["sequential", "random"].contains(&order.trim())).then(|| order.clone())
+}
+
+fn traffics(results: &Results, experiment: Option<&Recorded>) -> Vec<TrafficSetting> {
     let first = |name: &String| results.trials.iter().find(|t| t.traffic == *name);
     results
         .campaign
@@ -287,6 +304,7 @@ fn traffics(results: &Results) -> Vec<TrafficSetting> {
                 family: trial.family,
                 frame_bytes: trial.frame_bytes,
                 flows: trial.flows_planned,
+                order: skewed(name, experiment),
                 is_both_ways: results
                     .trials
                     .iter()

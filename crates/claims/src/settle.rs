@@ -34,7 +34,7 @@ pub fn settle(trial: &mut Trial, measured: Measured, set: &BTreeMap<String, Stri
     trial.measured = measured;
     let own = warning_of_search(&trial.measured).into_iter().chain(returned(&trial.measured, set));
     let of_figure = trial.measured.benchmark.as_ref().and_then(Benchmark::warning);
-    let own: Vec<String> = own.chain(of_figure).collect();
+    let own: Vec<String> = own.chain(of_figure).chain(trial.imbalance()).collect();
     trial.measured.warnings.extend(own);
     comparable::narrow(trial);
     trial.reason = fault(&trial.measured, trial.rate_pps, set);
@@ -215,7 +215,7 @@ fn came_whole(measured: &Measured) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use fwdlab_results::{Checks, Way};
+    use fwdlab_results::{Checks, Queue, Way};
 
     use super::*;
 
@@ -436,6 +436,21 @@ mod tests {
         let why = fault(&silent, None, &set).expect("nothing came back");
         let named = "what the variant sets (net.inet.ip.forwarding = 0, pf = block all; pass quick";
         assert!(why.contains(named) && why.contains(" ...)"), "{why}");
+    }
+
+    /// A load that was borne, all of it, was said to be "the rate of one, not of all".
+    #[test]
+    fn one_processor_with_all_frames_is_a_finding_where_the_load_was_not_borne() {
+        let queues = [("cpu0", 0), ("cpu1", 6038)]
+            .map(|(name, frames)| Queue { name: name.to_owned(), frames });
+        let of = |share: f64| {
+            let mut trial = fwdlab_results::examples::trial(0);
+            let measured = Measured { queues: queues.to_vec(), ..trial.measured.clone() };
+            trial.offered_pps_asked = trial.rate_pps.map(|rate| rate / share);
+            settle(&mut trial, measured, &BTreeMap::new());
+            trial.measured.warnings.concat().contains("imbalance: cpu1 took 2.0 times")
+        };
+        assert_eq!([of(1.0), of(0.5)], [false, true]);
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn same(results: &Results, setting: &Setting, sides: &Sides<'_>) -> Option<Findi
         let [of_b, of_v] = values.map(|value| value.map(|own| inputs.get(own).unwrap_or(own)));
         let is_file = values.into_iter().flatten().any(|value| inputs.contains_key(value));
         // What one side leaves alone, or leaves to the device, may be what the other sets.
-        let [read_b, read_v] = sides.each_ref().map(|side| answers(side, word));
+        let [read_b, read_v] = sides.each_ref().map(|side| readings(side, word));
         of_b == of_v || !is_file && read_b.len() == 1 && read_b == read_v
     };
     let (of_b, of_v) = (b.own.as_ref()?, v.own.as_ref()?);
@@ -132,6 +132,12 @@ fn unsteady<'a>(side: &[&Trial], left_alone: impl Iterator<Item = &'a String>) -
 /// What the device answered for a word, each answer once; none where it did not.
 fn answers<'a>(side: &[&'a Trial], word: &str) -> BTreeSet<&'a str> {
     side.iter().filter_map(|trial| trial.measured.proof.get(word)).map(String::as_str).collect()
+}
+
+/// The same in the device's own spelling.
+fn readings<'a>(side: &[&'a Trial], word: &str) -> BTreeSet<&'a str> {
+    let own = answers(side, &Measured::reading_of(word));
+    if own.is_empty() { answers(side, word) } else { own }
 }
 
 /// The words of `set` that the device answers otherwise in one of the trials, or never in any trial

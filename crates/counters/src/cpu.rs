@@ -3,9 +3,6 @@
 use std::fs;
 use std::io;
 
-/// Nanoseconds of a tick: /proc/stat counts in USER_HZ, which is 100 for every architecture.
-const TICK_NS: u64 = 10_000_000;
-
 /// Ticks of all processors so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
@@ -15,6 +12,9 @@ pub struct CpuTime {
 }
 
 impl CpuTime {
+    /// Nanoseconds of a tick: /proc/stat counts in USER_HZ, which is 100 for every architecture.
+    pub const TICK_NS: u64 = 10_000_000;
+
     /// Those of this machine, now.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl CpuTime {
 
     /// Nanoseconds spent in soft interrupts since then, on all processors.
     pub fn softirq_ns_since(&self, before: &Self) -> u64 {
-        self.softirq.saturating_sub(before.softirq) * TICK_NS
+        self.softirq.saturating_sub(before.softirq) * Self::TICK_NS
     }
 
     /// Share of all time since then that a hypervisor took away, 0 to 1.
@@ -52,7 +52,7 @@ mod tests {
     fn soft_interrupts_are_the_seventh_number_and_stolen_time_the_eighth() {
         let before = CpuTime::parse("cpu  10 0 10 70 0 0 5 5 0 0\ncpu0 1\n").expect("times");
         let after = CpuTime::parse("cpu  20 0 10 130 0 0 25 15 0 0\n").expect("times");
-        assert_eq!(after.softirq_ns_since(&before), 20 * TICK_NS);
+        assert_eq!(after.softirq_ns_since(&before), 20 * CpuTime::TICK_NS);
         assert_eq!(after.steal_since(&before), Some(0.1));
         assert_eq!(CpuTime::parse("intr 1"), None);
     }

@@ -11,6 +11,7 @@ pub mod proc;
 mod queues;
 mod reading;
 pub mod settings;
+mod stack;
 mod sums;
 mod work;
 
@@ -18,6 +19,7 @@ pub use align::{HostCounts, aligned};
 pub use cpu::CpuTime;
 pub use queues::Queues;
 pub use reading::{Broken, Change, PortReading, Reading, added, change};
+pub use stack::{StackCounters, backlog_drops, processed};
 pub use work::{Moment, Span, Work};
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ const MOST_ENTRIES: usize = 1024;
 /// Between two readings at the ends of intervals: whoever reads is often the one who sends. A counter of 64 kJ,
 /// the smallest there are, takes two minutes at 500 W, longer than any interval: it cannot start again unseen.
 const READ_EVERY: Duration = Duration::from_millis(20);
+/// No processor package uses as much: the largest take some hundreds.
+const MOST_WATTS: f64 = 10_000.0;
 
 /// The place of the counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +74,44 @@ impl fmt::Display for NoEnergy {
     }
 }
 
+/// Why what a meter read is no figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoJoules {
+    /// A counter could not be read any more.
+    Lost,
+    /// A counter ran backwards, and does not say where it ends.
+    Backwards,
+    /// A counter stood still: no package uses nothing.
+    Still,
+    /// More than any package uses: somebody else set a counter.
+    Jumped,
+}
+
+impl fmt::Display for NoJoules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("energy: no joules: ")?;
+        f.write_str(match self {
+            Self::Lost => "a counter could not be read any more",
+            Self::Backwards => {
+                "a counter ran backwards, and max_energy_range_uj does not say where it starts again"
+            }
+            Self::Still => "a counter stood still, as those of some virtual machines do",
+            Self::Jumped => {
+                "by the counters a processor package used more than 10 kW, which none does"
+            }
+        })
+    }
+}
+
+/// What a meter read, as the record of a trial has it: joules, or the warning why there are none.
+pub fn noted(read: Option<Result<f64, NoJoules>>) -> (Option<f64>, Option<String>) {
+    match read {
+        Some(Ok(joules)) => (Some(joules), None),
+        Some(Err(why)) => (None, Some(why.to_string())),
+        None => (None, None),
+    }
+}
+
 /// The counter of one package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Package {
@@ -92,7 +132,8 @@ impl Powercap {
         let packages = self.packages().ok()?;
         let begun = packages.clone();
         let (read_at, counted) = (Instant::now(), Duration::ZERO);
-        Some(Meter { begun, packages, used_uj: Some(0), read_at, marks: None, counted })
+        let used_uj = Ok(0);
+        Some(Meter { begun, begun_at: read_at, packages, used_uj, read_at, marks: None, counted })
     }
 
     /// How many packages there are.
@@ -185,10 +226,11 @@ fn number(path: &Path) -> Result<u64, NoEnergy> {
 pub struct Meter {
     /// As they were read first.
     begun: Vec<Package>,
+    begun_at: Instant,
     /// As they were read last.
     packages: Vec<Package>,
-    /// `None` once a counter could not be followed.
-    used_uj: Option<u64>,
+    /// Why not, once a counter could not be followed.
+    used_uj: Result<u64, NoJoules>,
     read_at: Instant,
     /// Readings at the ends of intervals, the first and the last.
     marks: Option<[Mark; 2]>,
@@ -200,7 +242,7 @@ pub struct Meter {
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     at: Instant,
-    used_uj: Option<u64>,
+    used_uj: Result<u64, NoJoules>,
 }
 
 impl Meter {
@@ -220,29 +262,43 @@ impl Meter {
     }
 
     /// Joules used in the intervals, by what was used from the end of the first to that of the last; without
-    /// two of them, since the beginning. What sets a trial up and waits for its last frames is not in it. `None`
-    /// when a counter could not be read any more, ran backwards without a known end, or stood still: no package
-    /// uses nothing.
-    pub fn joules(mut self) -> Option<f64> {
+    /// two of them, since the beginning. What sets a trial up and waits for its last frames is not in it.
+    ///
+    /// # Errors
+    /// Why what the counters say is no figure.
+    pub fn joules(mut self) -> Result<f64, NoJoules> {
         self.read();
+        let whole_uj = self.used_uj?;
         let mut pairs = self.packages.iter().zip(&self.begun);
-        let stands = pairs.any(|(now, begun)| now.energy_uj == begun.energy_uj);
-        let whole_uj = self.used_uj.filter(|_| !stands)? as f64;
+        if pairs.any(|(now, begun)| now.energy_uj == begun.energy_uj) {
+            return Err(NoJoules::Still);
+        }
         let Some([first, last]) = self.marks.filter(|[first, last]| last.at > first.at) else {
-            return Some(whole_uj / 1e6);
+            self.watts(whole_uj, self.read_at - self.begun_at)?;
+            return Ok(whole_uj as f64 / 1e6);
         };
-        let between_uj = last.used_uj?.checked_sub(first.used_uj?)?;
-        let watts = between_uj as f64 / 1e6 / (last.at - first.at).as_secs_f64();
-        Some(watts * self.counted.as_secs_f64()).filter(|joules| *joules > 0.0)
+        let between_uj = last.used_uj?.saturating_sub(first.used_uj?);
+        let watts = self.watts(between_uj, last.at - first.at)?;
+        let joules = watts * self.counted.as_secs_f64();
+        if joules > 0.0 { Ok(joules) } else { Err(NoJoules::Still) }
+    }
+
+    /// The power of all packages, if machines have such.
+    fn watts(&self, used_uj: u64, time: Duration) -> Result<f64, NoJoules> {
+        let watts = used_uj as f64 / 1e6 / time.as_secs_f64();
+        let is_possible = watts <= MOST_WATTS * self.packages.len() as f64;
+        if is_possible { Ok(watts) } else { Err(NoJoules::Jumped) }
     }
 
     fn read(&mut self) {
         self.read_at = Instant::now();
         for package in &mut self.packages {
-            let now = Package::read(package.dir.clone()).ok();
-            let used = now.as_ref().and_then(|now| package.used_until(now));
-            self.used_uj = self.used_uj.zip(used).and_then(|(sum, used)| sum.checked_add(used));
-            if let Some(now) = now {
+            let now = Package::read(package.dir.clone());
+            let used = now.as_ref().map_err(|_| NoJoules::Lost);
+            let used = used.and_then(|now| package.used_until(now).ok_or(NoJoules::Backwards));
+            self.used_uj =
+                self.used_uj.and_then(|sum| sum.checked_add(used?).ok_or(NoJoules::Jumped));
+            if let Ok(now) = now {
                 *package = now;
             }
         }
@@ -287,11 +343,12 @@ mod tests {
         }
         put(dir, "intel-rapl:2", "energy_uj", "171149\n");
         meter.read();
-        assert_eq!(meter.used_uj, Some(3_000_000));
+        assert_eq!(meter.used_uj, Ok(3_000_000));
         // Once more to the end and beyond: read in between, both are seen.
         put(dir, "intel-rapl:2", "energy_uj", "262143328850\n");
         meter.read();
         put(dir, "intel-rapl:2", "energy_uj", "0\n");
+        meter.begun_at -= Duration::from_secs(60);
         let joules = meter.joules().unwrap();
         let truth = 3.0 + 262_143.157_701 + 0.000_001;
         assert!((joules - truth).abs() < 1e-6, "{joules}");
@@ -327,7 +384,7 @@ mod tests {
         meter.mark(Duration::from_millis(10));
         meter.mark(Duration::from_millis(10));
         assert_eq!(meter.counted, Duration::from_millis(20));
-        assert_eq!(meter.marks.unwrap()[0].used_uj, Some(1000));
+        assert_eq!(meter.marks.unwrap()[0].used_uj, Ok(1000));
     }
 
     #[test]
@@ -345,12 +402,19 @@ mod tests {
         zone(dir, "intel-rapl:0", "package-0", "1000");
         let meter = powercap.meter().unwrap();
         put(dir, "intel-rapl:0", "energy_uj", "10\n");
-        assert_eq!(meter.joules(), None);
+        assert_eq!(meter.joules(), Err(NoJoules::Backwards));
         // One that stands still, as some virtual machines have it: 0 J were said of it.
-        assert_eq!(powercap.meter().unwrap().joules(), None);
+        assert_eq!(powercap.meter().unwrap().joules(), Err(NoJoules::Still));
+        // One that somebody set: 5000 J in a trial of 20 ms are 250 kW.
+        let mut meter = powercap.meter().unwrap();
+        put(dir, "intel-rapl:0", "energy_uj", "5000000010\n");
+        meter.begun_at -= Duration::from_millis(20);
+        assert_eq!(meter.joules(), Err(NoJoules::Jumped));
         let meter = powercap.meter().unwrap();
         fs::remove_dir_all(dir.join("intel-rapl:0")).unwrap();
-        assert_eq!(meter.joules(), None);
+        assert_eq!(meter.joules(), Err(NoJoules::Lost));
+        let (joules, said) = noted(Some(Err(NoJoules::Still)));
+        assert!(joules.is_none() && said.unwrap().contains("no joules: a counter stood still"));
         // One of two that cannot be read: half the energy would be a wrong figure.
         zone(dir, "intel-rapl:0", "package-0", "1000");
         zone(dir, "intel-rapl:1", "package-1", "1000");

@@ -50,13 +50,17 @@ impl Wanted<'_> {
                 key: key.clone(),
             });
             let has_none = self.placed.iter().all(|(own, _)| own.measure.is_benchmark());
+            // A rate is not searched for with streams or sessions.
+            let is_of_kind = |(own, _): &(Traffic, TrafficPlace)| {
+                own.streams.is_some() || own.sessions.is_some()
+            };
             if has_none && !self.placed.is_empty() {
                 all.push(Demand {
                     what: "measure latency beside figures of another kind alone: no frame of theirs is timed"
                         .to_owned(),
                     is_met: Box::new(|can| can.ignores_latency),
                     measure: None,
-                    remedy: match cannot_search {
+                    remedy: match cannot_search || self.placed.iter().any(is_of_kind) {
                         true => "remove latency",
                         false => "add \"throughput\" to measure, or remove latency",
                     },

@@ -1,6 +1,7 @@
 //! Checks between the parts of an experiment.
 
 use std::collections::HashSet;
+use std::net::IpAddr;
 use std::ops::Range;
 
 use super::fields::{Found, nearest};
@@ -9,7 +10,7 @@ use super::problem::{Complaint, Complaints};
 use super::schema::TrafficPlace;
 use super::{Churn, ChurnSource, Endpoint, Load, Traffic, Variant};
 use fwdlab_results::{Family, Measure};
-use fwdlab_routes::number;
+use fwdlab_routes::{Prefix, number};
 
 /// What follows the name of a traffic with several measures counts, too, in the journal.
 const LONGEST_NAME: usize = 64;
@@ -54,6 +55,27 @@ pub(super) fn load_of_measure(placed: &[(Traffic, TrafficPlace)], complaints: &m
     }
 }
 
+/// A gateway may not be the last address of the network that a port of the device has around it, which is all hosts'.
+pub(super) fn gateways(
+    routes: &DraftRoutes,
+    length: &dyn Fn(IpAddr) -> Option<u8>,
+    complaints: &mut Complaints<'_>,
+) {
+    for found in &routes.fixed {
+        let gateway = found.value.0.gateway;
+        let Some(length) = length(gateway).filter(|_| gateway.is_ipv4()) else { continue };
+        let network = Prefix::covering(gateway, length);
+        if Prefix::covering(gateway, 32).bounds().1 == network.bounds().1 {
+            let complaint = Complaint::new(
+                format!("{gateway} is no host's address: in {network} it is the broadcast address"),
+                "the address of a router beside the device",
+                "name another address of that network as gateway",
+            );
+            complaints.add(&found.at, &found.field, complaint);
+        }
+    }
+}
+
 /// Routes can change only beside a rate that is measured, and those that flap must be there.
 pub(super) fn churn(
     churn: Option<&Found<Churn>>,
@@ -63,8 +85,9 @@ pub(super) fn churn(
 ) {
     let Some(Found { field, at, value }) = churn else { return };
     if let Some(measure) = measures.iter().find(|measure| **measure != Measure::Rate) {
+        let does = if measure.loss_ratio().is_some() { "searches for a rate" } else { "is taken" };
         let complaint = Complaint::new(
-            format!("routes change while measure = {:?} searches for a rate", measure.name()),
+            format!("routes change while measure = {:?} {does}", measure.name()),
             "changes of routes beside the forwarding rate",
             "remove the measure, or [churn]",
         );

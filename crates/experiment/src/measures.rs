@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fwdlab_results::Measure;
 
-use super::fields::{Found, Section, nearest, shown, wrong_kind};
+use super::fields::{Found, Section, integer_of, nearest, shown, wrong_kind};
 use super::model::{Benchmarks, Experiment, Traffic};
 use super::problem::{Complaint, Complaints};
 use super::quantity;
@@ -150,7 +150,9 @@ pub(super) fn read_benchmarks(
     own.relief = share("relief", (0.01, 0.99), own.relief);
     own.soak_load = share("soak_load", (0.01, 1.0), own.soak_load);
     if let Some(found) = section.value("soak")
-        && let Some(found) = found.into_text("\"10m\"", complaints)
+        // A number alone means seconds, as everywhere.
+        && let example = integer_of(found.value).map_or("\"10m\"".to_owned(), |s| format!("\"{s}s\""))
+        && let Some(found) = found.into_text(&example, complaints)
     {
         let result = quantity::duration_up_to(
             found.value,
@@ -228,8 +230,14 @@ fn read_loads(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Opt
         match share.filter(|share| (0.001..=MOST_LOAD).contains(share) && !loads.contains(share)) {
             Some(share) => loads.push(share),
             None => {
-                let what = format!("{} is no load, or stands twice", shown(one.value));
-                complaints.add(&one.at, &one.field, wrong(what));
+                let complaint = match integer_of(one.value) {
+                    Some(number) => {
+                        let what = format!("{number} is no load");
+                        Complaint { remedy: format!("write it as \"{number}%\""), ..wrong(what) }
+                    }
+                    None => wrong(format!("{} is no load, or stands twice", shown(one.value))),
+                };
+                complaints.add(&one.at, &one.field, complaint);
             }
         }
     }
@@ -386,6 +394,9 @@ mod tests {
             (curve, "[benchmarks]\nloads = \"100%\"", "is no step"),
             (curve, "[benchmarks]\noverload = 110", "write it as \"110%\""),
             (curve, "[benchmarks]\nsoak = \"10\"", "ms, s, m or h"),
+            ("measure = \"soak\"", "[benchmarks]\nsoak = 10", "write it as \"10s\""),
+            (curve, "[benchmarks]\nloads = [10, \"50%\"]", "10 is no load; wanted"),
+            (curve, "[benchmarks]\nloads = [10, \"50%\"]", "write it as \"10%\""),
             (curve, "[benchmarks]\nloads = [\"50%\", \"50%\"]", "stands twice"),
             (curve, "[benchmarks]\nloads = 5", "a percentage or a list"),
             (curve, "[benchmarks]\noverload = \"90%\"", "a percentage from 101% to 1000%"),

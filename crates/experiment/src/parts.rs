@@ -366,6 +366,9 @@ fn read_frame(
                     .and_then(|text| super::fields::nearest(text, ["min", "imix"].into_iter()))
                 {
                     Some(near) => format!("did you mean \"{near}\"?"),
+                    None if integer_of(value).is_some_and(|bytes| bytes > MAX as u64) => {
+                        format!("write frame = {MAX}, the longest")
+                    }
                     None => format!("write frame = \"min\" for {least} bytes"),
                 },
             },
@@ -397,7 +400,10 @@ fn read_order(
             format!("{value:?} is no order of flows"),
             "\"sequential\", \"random\", \"zipf(EXPONENT)\" with an exponent from 0 to 4, or \
              \"elephants(FLOWS, SHARE%)\" with a share above 0 % and below 100 %",
-            "write order = \"random\" to have every flow once in a random order",
+            match value.trim() {
+                "zipf" => "write order = \"zipf(1.0)\": it has an exponent",
+                _ => "write order = \"random\" to have every flow once in a random order",
+            },
         )
     });
     complaints.keep(&at, &field, result)

@@ -180,6 +180,8 @@ pub struct Recorded {
     pub seed: Option<u64>,
     /// The variants.
     pub variants: Vec<Variant>,
+    /// The order of the flows of traffics, by name, where the file says one.
+    pub orders: Vec<[String; 2]>,
     /// The routes.
     pub routes: Routes,
     /// Validity checks whose failure only warns.
@@ -200,6 +202,12 @@ impl Recorded {
         let (variants, _) = parts::read_variants(&mut top, &Anything, &mut complaints);
         let routes = parts::read_routes(&mut top, &mut complaints);
         let own = OwnKeys::of(text, &Anything).variants;
+        let plain: toml::Table = text.parse().unwrap_or_default();
+        let traffics = plain.get("traffic").and_then(toml::Value::as_array);
+        let order = |one: &toml::Value| {
+            let of = |key: &str| Some(one.get(key)?.as_str()?.to_owned());
+            Some([of("name").unwrap_or_default(), of("order")?])
+        };
         Ok(Self {
             seed: seed.map(|found| found.value),
             variants: variants
@@ -207,6 +215,7 @@ impl Recorded {
                 .zip(own.into_iter().chain(std::iter::repeat_with(toml::Table::new)))
                 .map(|(found, own)| Variant { own, ..found.value })
                 .collect(),
+            orders: traffics.into_iter().flatten().filter_map(order).collect(),
             routes: parts::bare_routes(routes),
             allow,
         })
@@ -309,6 +318,7 @@ fn read_experiment(
         let allows_no_route = allow.contains(&Allowance::NoRoute);
         reach::reachable(&placed, &routes, allows_no_route, complaints);
         let length = |gateway| device.network_length(gateway);
+        check::gateways(&routes, &length, complaints);
         reach::beyond_gateways(&placed, &routes, &length, complaints);
     }
     convergence::check(&placed, &routes, complaints);

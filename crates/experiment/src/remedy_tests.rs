@@ -189,6 +189,10 @@ fn destinations_beside_a_gateway_are_told_to_lie_behind_it() {
     assert!(found.contains("198.19.0.0/24, the network of gateway 198.19.0.2"), "{found}");
     assert!(found.contains("take destinations outside of 198.19.0.0/24"), "{found}");
     assert_eq!(found.matches("x.toml").count(), 1, "{found}");
+    // "Cannot add route" was said of it, at the line of each variant.
+    let found = said("", "\"198.19.0.0/16 via 198.19.1.255\"");
+    assert!(found.contains(": routes.static[1]: 198.19.1.255 is no host's"), "{found}");
+    assert_eq!(found.matches("x.toml").count(), 1, "{found}");
     // Longer routes lead out of it, and gateways answer.
     assert_eq!(said("", "\"198.19.0.0/28 via 198.19.0.200\""), "");
     assert_eq!(said("", "\"198.19.0.0/16 via 198.19.1.2\""), "");

@@ -103,10 +103,14 @@ pub(super) fn measures(
     for (traffic, place) in placed {
         let (measure, has_streams) = (traffic.measure, traffic.streams.is_some());
         let (what, remedy) = if measure.is_of_streams() && !has_streams {
-            (
-                format!("measure = \"{measure}\" is taken of streams, and it has none"),
-                "add kind = \"tcp\" to the traffic, or remove the measure",
-            )
+            let is_alone = placed.iter().all(|(own, _)| own.measure.is_of_streams());
+            let remedy = match is_alone {
+                true => "add kind = \"tcp\" to the traffic, or remove the measure",
+                false => {
+                    "remove the measure, or take those of streams in an experiment of their own"
+                }
+            };
+            (format!("measure = \"{measure}\" is taken of streams, and it has none"), remedy)
         } else if has_streams && !measure.is_of_streams() {
             let what = match measure {
                 Measure::Rate => "it has streams, whose frames nobody offers at a rate".to_owned(),

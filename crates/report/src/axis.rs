@@ -185,6 +185,7 @@ mod tests {
         load: (&str, Option<f64>),
     ) -> TrafficSetting {
         TrafficSetting {
+            order: None,
             is_both_ways: false,
             name: name.to_owned(),
             family: if name.starts_with('6') { Family::Inet6 } else { Family::Inet },

@@ -106,6 +106,7 @@ fn every_key_of_what_was_counted() -> Measured {
         ledger: Ledger::Unknown,
         checks: Some(Checks { bad_payload: 1, astray: 1, returned: 1, ..Checks::default() }),
         busy,
+        busy_by: Some(BusyBy::Ticks),
         joules: Some(0.0),
         idle_share: Some(0.0),
         generator_pps: Some(0.0),

@@ -70,7 +70,7 @@ pub use inputs::{INPUTS_DIR, kept_input};
 pub use interval::{Busy, Interval};
 pub use journal::Journal;
 pub use measure::Measure;
-pub use measured::{Ledger, Measured, TrialEnvironment};
+pub use measured::{BusyBy, Ledger, Measured, TrialEnvironment};
 pub use metric::Metric;
 pub use queue::Queue;
 pub use read::Results;

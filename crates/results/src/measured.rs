@@ -44,6 +44,9 @@ pub struct Measured {
     /// What the device spent on the frames; absent when it cannot say.
     #[serde(flatten, deserialize_with = "both_or_none")]
     pub busy: Option<Busy>,
+    /// How that time was taken, where not between two readings of a clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy_by: Option<BusyBy>,
     /// Joules that all processor packages of the machine used while frames were sent and received,
     /// where it tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,22 +105,27 @@ impl Measured {
         format!("{word} as set")
     }
 
+    /// The key of a proof that says how the device spells what a word was set to, where the experiment spells it
+    /// otherwise: `on` for `true`.
+    pub fn reading_of(word: &str) -> String {
+        format!("{word} as read")
+    }
+
     /// The entries of a proof for a word that reads `value`.
     pub fn answers(word: &str, value: String, is_own_choice: bool) -> Vec<(String, String)> {
         let choice = is_own_choice.then(|| (Self::choice_of(word), Self::OWN_CHOICE.to_owned()));
         [(word.to_owned(), value)].into_iter().chain(choice).collect()
     }
 
-    /// Notes how several queues, processors or ports shared the frames, with the finding where one took too much.
-    pub fn share(&mut self, queues: Vec<Queue>) {
-        self.warnings.extend(Queue::warning(&queues));
-        self.queues = queues;
-    }
-
     /// Whether frames went both ways: turned round, between all ports of a mesh, or in sessions.
     pub fn is_both_ways(&self) -> bool {
         let is_in_sessions = matches!(self.benchmark, Some(Benchmark::Lookup(_)));
         !self.ways.is_empty() || is_in_sessions || Queue::are_from_both_sides(&self.proof)
+    }
+
+    /// Whether the tester offers a load: streams send what is taken of them.
+    pub fn offers_load(&self) -> bool {
+        !matches!(self.benchmark, Some(Benchmark::Goodput(_) | Benchmark::ByteCost(_)))
     }
 
     /// Device cost of the whole trial in busy nanoseconds per frame; `None` when the device worked
@@ -154,6 +162,14 @@ impl Measured {
             interval.tx = interval.tx.filter(|frames| is_sent_known || *frames > 0);
         }
     }
+}
+
+/// How a device's time was taken, other than between two readings of a clock around its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BusyBy {
+    /// Counted in ticks of the kernel's clock that found a processor in a soft interrupt, whoever's it was.
+    Ticks,
 }
 
 /// How exactly the counts of tester and device must add up.

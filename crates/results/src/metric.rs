@@ -101,15 +101,16 @@ impl Metric {
     /// device's own in all of them; as soon as the tester or the asked load
     /// bounded one, alone or together with the device, a rate cannot show what
     /// the device could do, and its cost decides. A device that reported no
-    /// cost leaves only the rate.
+    /// cost, or costs that were taken in different ways, leave only the rate.
     pub fn deciding<'t>(trials: impl Iterator<Item = &'t Trial>) -> Self {
-        let (mut is_bounded, mut has_cost) = (false, true);
+        let (mut is_bounded, mut has_cost, mut way) = (false, true, None);
         for trial in trials {
             if let Some(benchmark) = &trial.measured.benchmark {
                 return Self::Own(benchmark.measure());
             }
             is_bounded |= !trial.limited_by.is_device_alone();
-            has_cost &= trial.cost_ns().is_some();
+            let own = trial.measured.busy_by;
+            has_cost &= trial.cost_ns().is_some() && *way.get_or_insert(own) == own;
         }
         if is_bounded && has_cost { Self::Cost } else { Self::Rate }
     }
@@ -134,7 +135,7 @@ impl Metric {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LimitedBy, examples};
+    use crate::{BusyBy, LimitedBy, examples};
 
     #[test]
     fn the_cost_decides_as_soon_as_the_rate_is_not_the_devices_alone() {
@@ -145,6 +146,22 @@ mod tests {
         for second in [LimitedBy::Generator, LimitedBy::Load, LimitedBy::Core] {
             assert_eq!(Metric::deciding(trials(second).iter()), Metric::Cost, "{second:?}");
         }
+    }
+
+    /// Time between stamps and ticks of all processors were one quantity, and the one 18 times as slow.
+    #[test]
+    fn costs_that_were_taken_in_two_ways_decide_nothing() {
+        let of = |by: [Option<BusyBy>; 2]| {
+            let all = by.map(|busy_by| {
+                let mut trial = Trial { limited_by: LimitedBy::Load, ..examples::trial(0) };
+                trial.measured.busy_by = busy_by;
+                trial
+            });
+            Metric::deciding(all.iter())
+        };
+        let ticks = Some(BusyBy::Ticks);
+        assert_eq!([of([ticks, ticks]), of([None, None])], [Metric::Cost; 2]);
+        assert_eq!([of([ticks, None]), of([None, ticks])], [Metric::Rate; 2]);
     }
 
     #[test]

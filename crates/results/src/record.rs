@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::median;
 use crate::{
-    About, Calibration, Failure, Family, Interval, KNOWN_MARK, Measure, Measured, TestbedMark,
-    Tick, TrialEnvironment, Way,
+    About, Calibration, Failure, Family, Interval, KNOWN_MARK, Measure, Measured, Queue,
+    TestbedMark, Tick, TrialEnvironment, Way,
 };
 
 /// The version of the journal's schema that this build writes and the newest
@@ -311,6 +311,13 @@ impl Trial {
         let steady = self.steady_intervals();
         let costs: Vec<f64> = steady.iter().filter_map(Interval::cost_ns).collect();
         median(&costs).or_else(|| self.measured.cost_ns()).filter(|cost| *cost > 0.0)
+    }
+
+    /// What there is to say where one of several queues, processors or ports took too much, and the device did not
+    /// bear the load: it is bounded by that one.
+    pub fn imbalance(&self) -> Option<String> {
+        let is_borne = self.limited_by == LimitedBy::Load;
+        Queue::warning(&self.measured.queues).filter(|_| !is_borne)
     }
 
     /// Median load offered in the steady intervals, in frames/s; `None` when

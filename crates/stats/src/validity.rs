@@ -72,6 +72,13 @@ pub enum Finding {
         /// All trials of the comparison.
         of: usize,
     },
+    /// The device costs, which would decide, were taken in two ways: only the rates are left.
+    CostsApart {
+        /// The variant whose cost is sampled at ticks of the kernel's clock.
+        sampled: String,
+        /// The variant whose cost lies between readings of a clock.
+        timed: String,
+    },
     /// The receiver saw another number of flows than the plan says.
     FlowsDiffer {
         /// Planned number of distinct flows.
@@ -307,6 +314,9 @@ impl Finding {
             }
             Self::GeneratorLimited { .. } => {
                 "compare the device cost per frame, or use a faster tester"
+            }
+            Self::CostsApart { .. } => {
+                "compare the forwarding rates at a load that the device does not bear (load = \"max\")"
             }
             Self::FlowsDiffer { .. } => {
                 "check the address and port ranges of the tester against the plan, which of them the device drops, and \

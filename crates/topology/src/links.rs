@@ -15,6 +15,7 @@ use netlink_packet_route::link::{
 use netlink_packet_route::neighbour::{
     NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
 };
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcStats2};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
 use super::model::{Cable, CableEnd, InterfaceAddress, Neighbour};
@@ -32,6 +33,10 @@ pub struct LinkCounters {
     pub rx_dropped: u64,
     /// Frames that were to be sent and were dropped by the interface.
     pub tx_dropped: u64,
+    /// Frames received and dropped by the queueing discipline of its input: a policer.
+    pub rx_queue_dropped: u64,
+    /// Frames that were to be sent and were dropped by that of its output: a shaper, or a queue that was full.
+    pub tx_queue_dropped: u64,
 }
 
 pub(super) fn family(address: IpAddr) -> AddressFamily {
@@ -173,22 +178,59 @@ pub(super) fn xdp_program(netlink: &mut Netlink, interface: &str) -> io::Result<
 /// What an interface has counted.
 pub(super) fn counters(netlink: &mut Netlink, interface: &str) -> io::Result<LinkCounters> {
     let mut found = None;
+    let mut index = 0;
     each_link(netlink, |name, link| {
         let stats = link.attributes.iter().find_map(|attribute| match attribute {
             LinkAttribute::Stats64(stats) => Some(*stats),
             _ => None,
         });
         if let (true, Some(stats)) = (name == interface, stats) {
+            index = link.header.index;
             found = Some(LinkCounters {
                 rx_frames: stats.rx_packets,
                 tx_frames: stats.tx_packets,
                 rx_dropped: stats.rx_dropped,
                 tx_dropped: stats.tx_dropped,
+                ..LinkCounters::default()
             });
         }
     })?;
+    if let Some(found) = &mut found {
+        // Of one that cannot be read nothing is known, and the frames are missing.
+        let dropped = queue_drops(netlink, index).unwrap_or_default();
+        [found.rx_queue_dropped, found.tx_queue_dropped] = dropped;
+    }
     found
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("no interface {interface}")))
+}
+
+/// What the queueing disciplines of an interface dropped, those of its input and of its output: a discipline counts
+/// what those below it drop, too.
+fn queue_drops(netlink: &mut Netlink, index: u32) -> io::Result<[u64; 2]> {
+    let mut drops = [0; 2];
+    netlink.dump(
+        RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default()),
+        &mut |message| {
+            let RouteNetlinkMessage::NewQueueDiscipline(own) = message else { return };
+            let side = match own.header.parent {
+                TcHandle::INGRESS => 0,
+                TcHandle::ROOT => 1,
+                _ => return,
+            };
+            if u32::try_from(own.header.index) != Ok(index) {
+                return;
+            }
+            let of = |attribute: &TcAttribute| match attribute {
+                TcAttribute::Stats2(all) => all.iter().find_map(|stats| match stats {
+                    TcStats2::Queue(queue) => Some(u64::from(queue.drops)),
+                    _ => None,
+                }),
+                _ => None,
+            };
+            drops[side] += own.attributes.iter().find_map(of).unwrap_or(0);
+        },
+    )?;
+    Ok(drops)
 }
 
 /// Every interface of a namespace, by name.

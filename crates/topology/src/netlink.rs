@@ -97,7 +97,8 @@ impl Netlink {
         }
     }
 
-    /// Asks for all objects of a kind and hands over each.
+    /// Asks for all objects of a kind and hands over each. One that cannot be read ends it with the last of them: what
+    /// was not taken would be the answer to the next request.
     pub(super) fn dump(
         &mut self,
         message: RouteNetlinkMessage,
@@ -107,12 +108,20 @@ impl Netlink {
         let mut buffer = Vec::new();
         append(&mut buffer, message, NLM_F_REQUEST | NLM_F_DUMP, self.sequence);
         self.socket.send(&buffer, 0)?;
+        let mut read = Ok(());
         loop {
             let (answer, _) = self.socket.recv_from_full()?;
             for message in Messages(&answer) {
-                match message?.payload {
+                let message = match message {
+                    Ok(message) => message,
+                    Err(error) => {
+                        read = read.and(Err(error));
+                        continue;
+                    }
+                };
+                match message.payload {
                     NetlinkPayload::InnerMessage(inner) => each(inner),
-                    NetlinkPayload::Done(_) => return Ok(()),
+                    NetlinkPayload::Done(_) => return read,
                     NetlinkPayload::Error(error) => return Err(error.to_io()),
                     _ => {}
                 }
@@ -144,14 +153,11 @@ impl Iterator for Messages<'_> {
             return None;
         }
         let bytes = std::mem::take(&mut self.0);
+        let length = bytes.first_chunk().map_or(0, |length| u32::from_ne_bytes(*length) as usize);
+        if length > 0 {
+            self.0 = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+        }
         let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes);
-        Some(match message {
-            Ok(message) => {
-                let length = (message.header.length as usize).next_multiple_of(4);
-                self.0 = bytes.get(length..).unwrap_or_default();
-                Ok(message)
-            }
-            Err(error) => Err(io::Error::new(io::ErrorKind::InvalidData, error.to_string())),
-        })
+        Some(message.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string())))
     }
 }

@@ -179,6 +179,35 @@ fn a_testbed_goes_through_every_topology_and_leaves_nothing() {
     }
 }
 
+/// What a shaper dropped was in no counter: "the device sent or dropped 3082 frames, but it received 3149".
+#[test]
+fn what_a_queueing_discipline_drops_is_counted() {
+    let test = "what_a_queueing_discipline_drops_is_counted";
+    let Some(mut testbed) = testbed(test) else { return };
+    testbed.change_to(&small()).expect("the change works");
+    let device = testbed.namespace("device").expect("there");
+    let tc = "qdisc add dev port0 root tbf rate 8kbit burst 1600 limit 2000";
+    let add = || std::process::Command::new("tc").args(tc.split(' ')).status();
+    match device.run(add).expect("a thread") {
+        Ok(status) => assert!(status.success(), "tc {tc}"),
+        Err(error) => return eprintln!("SKIPPED {test}: tc: {error}"),
+    }
+    let counters = |testbed: &mut Testbed| testbed.counters("device", "port0").expect("counters");
+    let before = counters(&mut testbed);
+    let send = || {
+        let socket = std::net::UdpSocket::bind("198.18.0.254:0").expect("a socket");
+        let sent = |_: &u32| socket.send_to(&[0; 1000], "198.18.0.203:9").is_ok();
+        (0..50).filter(sent).count()
+    };
+    testbed.namespace("device").expect("there").run(send).expect("a thread");
+    let after = counters(&mut testbed);
+    let [dropped, went] =
+        [after.tx_queue_dropped - before.tx_queue_dropped, after.tx_frames - before.tx_frames];
+    // One and a half fit into the burst, two into the queue.
+    assert!(dropped >= 40 && dropped + went <= 50 + 4, "{before:?} {after:?}");
+    assert_eq!((after.tx_dropped, after.rx_queue_dropped), (0, 0));
+}
+
 #[test]
 fn a_million_routes_go_in_and_out_in_seconds() {
     let Some(mut testbed) = testbed("a_million_routes_go_in_and_out") else { return };

@@ -40,13 +40,12 @@ impl Order {
 impl FromStr for Order {
     type Err = TrafficError;
 
-    /// Reads `sequential`, `random`, `zipf`, `zipf(EXPONENT)` or `elephants(FLOWS, SHARE%)`.
+    /// Reads `sequential`, `random`, `zipf(EXPONENT)` or `elephants(FLOWS, SHARE%)`.
     fn from_str(text: &str) -> Result<Self, TrafficError> {
         let wrong = || TrafficError::Order { text: text.to_owned() };
         match text.trim() {
             "sequential" => Ok(Self::Sequential),
             "random" => Ok(Self::Random),
-            "zipf" => Ok(Self::Zipf { exponent: 1.0 }),
             other if other.starts_with("elephants") => elephants_of(other).ok_or_else(wrong),
             other => {
                 let inner = other.strip_prefix("zipf(").and_then(|rest| rest.strip_suffix(')'));

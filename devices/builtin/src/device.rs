@@ -225,7 +225,7 @@ impl Rings {
             let share = &mut measured.environment.core_share;
             *share = share.zip(own.device_share).map(|(one, other)| one.min(other)).or(*share);
         }
-        measured.share(Queue::of_ports(&outcome.by_pair));
+        measured.queues = Queue::of_ports(&outcome.by_pair);
         measured.proof.extend(Queue::of_pairs(&outcome.by_pair));
         measured.benchmark = benchmark;
         measured.latency = outcome.latency.map(figures);

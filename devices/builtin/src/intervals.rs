@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fwdlab_device::energy::{NoJoules, noted};
 use fwdlab_device::pulse::{Diary, Pulse};
 use fwdlab_port::Clock;
 use fwdlab_port::pingpong::Rally;
@@ -30,7 +31,7 @@ pub(super) struct Intervals<'a> {
     read: u64,
     pub(super) roundtrips_ns: Vec<Option<f64>>,
     /// Energy that the machine used meanwhile.
-    pub(super) joules: Option<f64>,
+    pub(super) joules: Option<Result<f64, NoJoules>>,
 }
 
 impl<'a> Intervals<'a> {
@@ -83,6 +84,7 @@ impl<'a> Intervals<'a> {
         let polled_ns = running.busy_ns + running.idle_ns;
         // Errors that it sent of its own accord are not forwarded frames.
         let own = outcome.checks.foreign.min(end.originated);
+        let (joules, no_joules) = noted(self.joules);
         Measured {
             intervals: self.intervals,
             sent: Some(outcome.sent()),
@@ -94,7 +96,8 @@ impl<'a> Intervals<'a> {
                 end.drop_counts().map(|(reason, n)| (reason.name().to_owned(), n)).collect(),
             ),
             checks: Some(checks(outcome)),
-            joules: self.joules,
+            joules,
+            warnings: no_joules.into_iter().collect(),
             ways: ways(outcome, Some(&self.counters)),
             busy: Some(Busy { ns: end.busy_ns, frames: end.busy_frames }),
             idle_share: Some(match polled_ns {

@@ -183,7 +183,7 @@ impl Rings {
                 (watch.on_interval)(&seen);
                 meter.iter_mut().for_each(|meter| meter.mark(seen.length()));
             });
-            intervals.joules = meter.and_then(Meter::joules);
+            intervals.joules = meter.map(Meter::joules);
             let own = Place { is_pinned, core_share: share.so_far() };
             drop(tester);
             drop(over);

@@ -2,36 +2,13 @@
 //! dropped.
 
 use std::collections::BTreeMap;
-use std::fs;
 
 use super::setup::DEVICE;
 use crate::error::WentBack;
+use fwdlab_counters::{StackCounters, backlog_drops, processed};
 use fwdlab_experiment::MOST_PORTS;
 use fwdlab_results::counter;
 use fwdlab_topology::{LinkCounters, Testbed, TopologyError, port_name};
-
-/// Counters of dropped packets in /proc/net/snmp and /proc/net/netstat, which hold a line of
-/// names and a line of numbers for each protocol.
-const PAIRED: [(&str, &str); 7] = [
-    ("Ip", "InHdrErrors"),
-    ("Ip", "InAddrErrors"),
-    ("Ip", "InDiscards"),
-    ("Ip", "OutDiscards"),
-    ("Ip", "OutNoRoutes"),
-    ("IpExt", "InNoRoutes"),
-    ("TcpExt", "IPReversePathFilter"),
-];
-
-/// The same of IPv6 in /proc/net/snmp6, a name and a number on each line.
-const SINGLE: [&str; 7] = [
-    "Ip6InHdrErrors",
-    "Ip6InNoRoutes",
-    "Ip6InAddrErrors",
-    "Ip6InTooBigErrors",
-    "Ip6InDiscards",
-    "Ip6OutDiscards",
-    "Ip6OutNoRoutes",
-];
 
 /// Of these, by the names in [`Change::drops`], what counts packets on their way out, the namespace's own
 /// among them.
@@ -84,21 +61,17 @@ impl DeviceCounters {
         for (own, number) in ports.iter_mut().zip(0..count) {
             *own = testbed.counters(DEVICE, &port_name(number))?;
         }
-        let files = testbed
+        let stack = testbed
             .namespace(DEVICE)?
-            .run(|| {
-                // Below /proc/net are the counters of the process's first thread.
-                let read = |name| fs::read_to_string(format!("/proc/thread-self/net/{name}")).ok();
-                ["snmp", "netstat", "snmp6"].map(read)
-            })
+            .run(StackCounters::read)
             .map_err(TopologyError::kernel("read the device's counters"))?;
-        let softnet = fs::read_to_string("/proc/net/softnet_stat").ok();
+        let softnet = std::fs::read_to_string("/proc/net/softnet_stat").ok();
         Ok(Self {
             ports,
-            packets: packets(&files),
+            packets: stack.packets(),
             backlog_drops: softnet.as_deref().map(backlog_drops),
             processed: softnet.as_deref().map(processed).unwrap_or_default(),
-            drops: drops(&files),
+            drops: stack.drops(),
         })
     }
 
@@ -116,6 +89,8 @@ impl DeviceCounters {
                 full,
                 sent: own("tx_packets", then.tx_frames, now.tx_frames)?,
                 refused: own("tx_dropped", then.tx_dropped, now.tx_dropped)?,
+                filtered: own("rx_qdisc_dropped", then.rx_queue_dropped, now.rx_queue_dropped)?,
+                queued: own("tx_qdisc_dropped", then.tx_queue_dropped, now.tx_queue_dropped)?,
             })
         };
         let all: Vec<Moved> = (0..self.ports.len()).map(port).collect::<Result<_, _>>()?;
@@ -136,9 +111,11 @@ impl DeviceCounters {
             let is_near = at % 2 == 0;
             if is_near || is_both {
                 drops.insert(format!("port{at}.rx_dropped"), own.full);
+                drops.insert(format!("port{at}.rx_qdisc_dropped"), own.filtered);
             }
             if !is_near || is_both {
                 drops.insert(format!("port{at}.tx_dropped"), own.refused);
+                drops.insert(format!("port{at}.tx_qdisc_dropped"), own.queued);
             }
         }
         let (mut received, mut sent, mut ways) = (near[0], far[1], Vec::new());
@@ -170,38 +147,15 @@ impl DeviceCounters {
     }
 }
 
-/// The texts of snmp, netstat and snmp6, as far as they can be read.
-type Files = [Option<String>; 3];
-
-/// The counters of drops that they hold; a kernel may lack some, and IPv6. `None` where those of IPv4
-/// cannot be read.
-fn drops(files: &Files) -> Option<BTreeMap<String, u64>> {
-    let [Some(snmp), Some(netstat), snmp6] = files else { return None };
-    let (files, snmp6) = ([snmp, netstat], snmp6.as_deref().unwrap_or_default());
-    let paired = PAIRED.iter().filter_map(|(protocol, name)| {
-        let number = files.iter().find_map(|text| paired(text, protocol, name))?;
-        Some((format!("{protocol}.{name}"), number))
-    });
-    let singles = SINGLE.iter();
-    let singles = singles.filter_map(|name| Some(((*name).to_owned(), single(snmp6, name)?)));
-    Some(paired.chain(singles).collect())
-}
-
-/// Packets that reached IP of either family, of which a kernel may lack one.
-fn packets([snmp, _, snmp6]: &Files) -> Option<u64> {
-    let (snmp, snmp6) = (snmp.as_deref()?, snmp6.as_deref().unwrap_or_default());
-    match (paired(snmp, "Ip", "InReceives"), single(snmp6, "Ip6InReceives")) {
-        (Some(inet), Some(inet6)) => Some(inet + inet6),
-        (inet, inet6) => inet.or(inet6),
-    }
-}
-
 /// What a port moved, what it had no room for included.
 struct Moved {
     received: u64,
     full: u64,
     sent: u64,
     refused: u64,
+    /// What the queueing disciplines of its input and of its output dropped.
+    filtered: u64,
+    queued: u64,
 }
 
 /// Most packets of its own that a namespace sends unseen, or discards, in a trial.
@@ -230,54 +184,9 @@ pub(super) fn leave_out_own(
     drops.retain(|_, count| *count > 0);
 }
 
-/// A number of /proc/net/snmp or netstat.
-fn paired(text: &str, protocol: &str, name: &str) -> Option<u64> {
-    let prefix = format!("{protocol}: ");
-    let mut lines = text.lines().filter_map(|line| line.strip_prefix(&prefix));
-    let place = lines.next()?.split(' ').position(|other| other == name)?;
-    lines.next()?.split(' ').nth(place)?.parse().ok()
-}
-
-/// The second hexadecimal number of each processor's line in /proc/net/softnet_stat.
-pub(super) fn backlog_drops(text: &str) -> u64 {
-    let second = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
-    text.lines().filter_map(second).sum()
-}
-
-/// The first hexadecimal number of each processor's line, by its number: the thirteenth of the line,
-/// since Linux 5.10, before which lines stand in the order of processors.
-fn processed(text: &str) -> Vec<(u32, u64)> {
-    let of = |(at, line): (usize, &str)| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let frames = u64::from_str_radix(words.first()?, 16).ok()?;
-        let cpu = words.get(12).and_then(|word| u32::from_str_radix(word, 16).ok());
-        Some((cpu.unwrap_or(at as u32), frames))
-    };
-    text.lines().enumerate().filter_map(of).collect()
-}
-
-/// A number of /proc/net/snmp6.
-fn single(text: &str, name: &str) -> Option<u64> {
-    text.lines().find_map(|line| {
-        let mut words = line.split_whitespace();
-        (words.next()? == name).then(|| words.next()?.parse().ok())?
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_stand_below_or_beside_their_names() {
-        let snmp = "Ip: Forwarding InHdrErrors\nIp: 1 42\nIcmp: InMsgs\nIcmp: 3\n";
-        assert_eq!(paired(snmp, "Ip", "InHdrErrors"), Some(42));
-        assert_eq!(paired(snmp, "Ip", "Missing"), None);
-        let lines = "0000000a 0 0 0 0 0 0 0 0 0 0 0 00000002 0 0\n000000ff 0 0\n";
-        assert_eq!(processed(lines), [(2, 10), (1, 255)]);
-        assert_eq!(backlog_drops("00ff 0000000a 0\n01 00000001 0\n"), 11);
-        assert_eq!(single("Ip6InReceives  \t 7\nIp6InNoRoutes 9\n", "Ip6InNoRoutes"), Some(9));
-    }
 
     #[test]
     fn what_a_processor_took_is_counted_over_the_end_of_its_counter() {
@@ -304,6 +213,11 @@ mod tests {
         assert_eq!((change.received, change.sent), (Some(100), 85));
         assert_eq!(change.drops.values().sum::<u64>(), 15);
         assert_eq!((change.packets, change.backlog_drops), (None, None), "nobody counted them");
+        // What a shaper dropped of them, by a name of its own.
+        let mut shaped = after.clone();
+        (shaped.ports[0].rx_queue_dropped, shaped.ports[1].tx_queue_dropped) = (3, 4);
+        let drops = since(&shaped, false).drops;
+        assert_eq!((drops["port0.rx_qdisc_dropped"], drops["port1.tx_qdisc_dropped"]), (3, 4));
         // The way back, which nobody looks at where frames go one way only.
         after.ports[1].rx_frames = 40;
         after.ports[1].rx_dropped = 2;
@@ -341,27 +255,28 @@ mod tests {
 
     #[test]
     fn what_the_kernel_does_not_say_is_absent_and_not_0() {
-        let files = |texts: [&str; 3]| texts.map(|text| Some(text.to_owned()));
+        let files = |texts: [&str; 3]| StackCounters(texts.map(|text| Some(text.to_owned())));
         let none = files([""; 3]);
-        assert_eq!((drops(&none), packets(&none)), (Some(BTreeMap::new()), None));
+        assert_eq!((none.drops(), none.packets()), (Some(BTreeMap::new()), None));
         let some = files(["Ip: InReceives InHdrErrors\nIp: 8 2\n", "", "Ip6InNoRoutes 0\n"]);
         let found = [("Ip.InHdrErrors", 2), ("Ip6InNoRoutes", 0)];
-        assert_eq!(drops(&some), Some(found.map(|(name, n)| (name.to_owned(), n)).into()));
-        assert_eq!(packets(&some), Some(8), "IPv6 may be left out of a kernel");
+        assert_eq!(some.drops(), Some(found.map(|(name, n)| (name.to_owned(), n)).into()));
+        assert_eq!(some.packets(), Some(8), "IPv6 may be left out of a kernel");
         // A counter that was not there before has counted who knows what.
         let before = DeviceCounters { drops: Some(BTreeMap::new()), ..DeviceCounters::default() };
-        let after = DeviceCounters { drops: drops(&some), ..before.clone() };
+        let after = DeviceCounters { drops: some.drops(), ..before.clone() };
         assert_eq!(after.since(&before, false).expect("a change").drops, BTreeMap::new());
     }
 
     #[test]
     fn reasons_that_cannot_be_read_are_absent_and_not_none() {
-        let unreadable: Files = [None, Some(String::new()), Some("Ip6InDiscards 3\n".to_owned())];
-        assert_eq!((drops(&unreadable), packets(&unreadable)), (None, None));
-        let without_inet6: Files =
-            [Some("Ip: InDiscards\nIp: 4\n".to_owned()), Some(String::new()), None];
-        assert_eq!(drops(&without_inet6), Some([("Ip.InDiscards".to_owned(), 4)].into()));
-        let after = DeviceCounters { drops: drops(&without_inet6), ..DeviceCounters::default() };
+        let own =
+            |texts: [Option<&str>; 3]| StackCounters(texts.map(|text| text.map(str::to_owned)));
+        let unreadable = own([None, Some(""), Some("Ip6InDiscards 3\n")]);
+        assert_eq!((unreadable.drops(), unreadable.packets()), (None, None));
+        let without_inet6 = own([Some("Ip: InDiscards\nIp: 4\n"), Some(""), None]);
+        assert_eq!(without_inet6.drops(), Some([("Ip.InDiscards".to_owned(), 4)].into()));
+        let after = DeviceCounters { drops: without_inet6.drops(), ..DeviceCounters::default() };
         let change = after.since(&DeviceCounters::default(), false).expect("a change");
         assert!(!change.has_reasons, "nobody read them before");
         assert!(after.since(&after, false).expect("a change").has_reasons);

@@ -234,7 +234,14 @@ impl LinuxSettings {
 /// kernel knows.
 pub(super) fn check_word(word: &str, device: &str) -> Result<(), Complaint> {
     if control::is_of_router(word) {
-        return control::check_name(word, device);
+        let own = control::check_name(word, device);
+        return own.map_err(|own| match device {
+            "linux" => Complaint {
+                wanted: format!("{}, each beside router = \"fwdlab\"", own.wanted),
+                ..own
+            },
+            _ => own,
+        });
     }
     if WORDS.contains(&word) || word.starts_with("net.") || word.starts_with("net/") {
         return Ok(());
@@ -362,6 +369,12 @@ mod tests {
             let complaint = check_word(word, "builtin-veth").expect_err("misspelt");
             assert!(complaint.what.contains("builtin-veth"), "{}", complaint.what);
             assert!(complaint.remedy.contains("did you mean"), "{}", complaint.remedy);
+        }
+        // What is named is refused where the kernel forwards.
+        for (device, is_said) in [("linux", true), ("builtin-veth", false)] {
+            let complaint = check_word("fwdlab.device.buffer_frames", device).expect_err("none");
+            let wanted = complaint.wanted;
+            assert_eq!(wanted.contains("beside router = \"fwdlab\""), is_said, "{wanted}");
         }
         let complaint = check_word("nonsense", "builtin-veth").expect_err("none of any");
         assert!(complaint.what.contains("builtin-veth"), "{}", complaint.what);

@@ -10,6 +10,7 @@ use fwdlab_port::offloads::{self, Offload};
 use super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
 use crate::settings::{ENDS, GRO, GSO, LinuxSettings, Offloads, TSO, TesterKind};
 use fwdlab_experiment::Variant;
+use fwdlab_results::Measured;
 use fwdlab_topology::{Testbed, TopologyError, port_name};
 
 /// What is set now. Interfaces live as long as no variant wants other ones, so that only changes
@@ -126,12 +127,16 @@ impl Tuning {
         let failed = || TopologyError::kernel("read the settings of the device's interfaces");
         let device = testbed.namespace(DEVICE)?;
         let is_asked = |word: &str| variant.set.contains_key(word) || others.contains(word);
-        // Answers in the words of the question: "on" and "true" mean the same.
+        // Answers in the words of the question, and in its own: "on" and "true" mean the same.
         let mut answer = |word: &str, is_so: &dyn Fn(&str) -> bool, found: String| {
-            let wanted = variant.set.get(word).filter(|wanted| is_so(wanted));
-            if is_asked(word) {
-                proof.insert(word.to_owned(), wanted.cloned().unwrap_or(found));
+            if !is_asked(word) {
+                return;
             }
+            let wanted = variant.set.get(word).filter(|wanted| is_so(wanted)).cloned();
+            if wanted.as_ref().is_some_and(|wanted| *wanted != found) {
+                proof.insert(Measured::reading_of(word), found.clone());
+            }
+            proof.insert(word.to_owned(), wanted.unwrap_or(found));
         };
         let is_on = |wanted: &str| matches!(wanted, "on" | "true" | "1");
         let switch = |is_on| if is_on { "on" } else { "off" }.to_owned();

@@ -7,7 +7,7 @@ use fwdlab_counters::iperf3::{self, Carried};
 use fwdlab_device::{Device, DeviceError, Facts, Proof, Request, Watch, stacks_of_perf};
 use fwdlab_experiment::{Traffic, Variant};
 use fwdlab_results::profile::Profiled;
-use fwdlab_results::{Busy, FailureKind, Ledger, Measured, Queue, TestbedMark, TrialEnvironment};
+use fwdlab_results::{Busy, FailureKind, Ledger, Measured, TestbedMark, TrialEnvironment};
 
 use crate::dut::{self, Reading};
 use crate::machines::Machines;
@@ -282,7 +282,6 @@ fn measured(counts: Counts, change: dut::Change, generator_pps: Option<f64>) -> 
     let Counts { intervals, sent, received, flows_seen, checks, latency, stamps, .. } = counts;
     let (mut warnings, reached) = (counts.warnings, counts.reached_pps);
     warnings.extend(change.warnings);
-    warnings.extend(Queue::warning(&change.queues));
     let tolerance = TOLERANCE_FRAMES.max(sent.unwrap_or(received) / TOLERANCE_SHARE);
     Measured {
         intervals,

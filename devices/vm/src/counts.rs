@@ -95,7 +95,7 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
         warnings,
         ..Measured::default()
     };
-    measured.share(Queue::of_ports(&by_pair));
+    measured.queues = Queue::of_ports(&by_pair);
     measured
 }
 

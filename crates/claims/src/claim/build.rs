@@ -68,8 +68,6 @@ fn cell(results: &Results, traffic: &str, variant: &str) -> Cell {
     // What was read back in FAILED trials stands for it where there are no others: it may say why.
     let mut answering = if kept.is_empty() { failed.clone() } else { kept.clone() };
     answering.retain(|trial| trial.is_ok() || !trial.measured.proof.is_empty());
-    let figures =
-        |metric: Metric| -> Vec<f64> { kept.iter().filter_map(|t| metric.of(t)).collect() };
     let mut limited_by = BTreeMap::new();
     for trial in &kept {
         *limited_by.entry(limit_name(trial.limited_by)).or_insert(0) += 1;
@@ -87,10 +85,10 @@ fn cell(results: &Results, traffic: &str, variant: &str) -> Cell {
         },
         kept: kept.iter().map(|t| t.id.clone()).collect(),
         failed: failed.iter().map(|t| failure(t)).collect(),
-        rate: Spread::of(&figures(Metric::Rate)),
+        rate: Spread::of_trials(&kept, Metric::Rate),
         whole_rate: whole_rate(&kept),
-        cost: Spread::of(&figures(Metric::Cost)),
-        own: Metric::own(kept.iter().copied()).and_then(|own| Spread::of(&figures(own))),
+        cost: Spread::of_trials(&kept, Metric::Cost),
+        own: Metric::own(kept.iter().copied()).and_then(|own| Spread::of_trials(&kept, own)),
         limited_by,
         sent: kept.iter().map(|t| t.measured.sent).sum(),
         received: kept.iter().map(|t| t.measured.received).sum(),

@@ -101,8 +101,7 @@ fn resolve_cell(cell: &Cell, trials: &BTreeMap<&str, &Trial>) -> Vec<Unresolved>
     let own = Metric::own(kept.iter().copied()).map(|own| (own, &cell.own));
     let stated = [(Metric::Rate, &cell.rate), (Metric::Cost, &cell.cost)].into_iter().chain(own);
     for (metric, stated) in stated {
-        let values: Vec<f64> = kept.iter().filter_map(|t| metric.of(t)).collect();
-        let computed = Spread::of(&values);
+        let computed = Spread::of_trials(&kept, metric);
         if computed != *stated {
             found.push(wrong(format!(
                 "{} is stated as {stated:?}, its trials give {computed:?}",

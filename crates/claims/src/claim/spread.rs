@@ -1,5 +1,6 @@
 //! Median, range and interval of the trials of one variant.
 
+use fwdlab_results::{BusyBy, Metric, Trial};
 use serde::Serialize;
 
 /// The figures of a dataset, in the metric's unit.
@@ -20,6 +21,18 @@ pub struct Spread {
 }
 
 impl Spread {
+    /// Of the figures of trials. Where ticks were too few for a cost in some of them, those of the others are the
+    /// largest, and their median is that of nothing.
+    pub fn of_trials(trials: &[&Trial], metric: Metric) -> Option<Self> {
+        let has_too_few = |trial: &&Trial| {
+            trial.measured.busy_by == Some(BusyBy::Ticks) && trial.cost_ns().is_none()
+        };
+        if metric == Metric::Cost && trials.iter().any(has_too_few) {
+            return None;
+        }
+        Self::of(&trials.iter().filter_map(|trial| metric.of(trial)).collect::<Vec<_>>())
+    }
+
     /// The figures of those of the `values` that are numbers; `None` when there are none.
     pub fn of(values: &[f64]) -> Option<Self> {
         let values = values.iter().copied().filter(|value| value.is_finite()).collect();

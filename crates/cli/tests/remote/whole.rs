@@ -382,7 +382,9 @@ fn frames_are_told_by_receive_queue_where_the_driver_counts_them() {
         assert_eq!(frames, [&serde_json::json!(0), &trial["device_received"]], "{trial}");
         assert_eq!(queues[1]["name"], "queue 1");
         let warnings = trial["warnings"].to_string();
-        assert!(warnings.contains("imbalance: queue 1 took 2.0 times the mean"), "{warnings}");
+        // Of a load that was borne, all of it, it is nothing that matters.
+        let is_said = warnings.contains("imbalance: queue 1 took 2.0 times the mean");
+        assert_eq!(is_said, trial["limited_by"] != "load", "{warnings}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fwdlab_results::{Queue, Results};
+use fwdlab_results::{Queue, Results, Trial};
 use fwdlab_stats::median;
 
 use crate::block::Block;
@@ -12,8 +12,8 @@ use crate::source::Source;
 /// The table and what it shows; nothing where no trial has several.
 pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
     let note = "How frames were shared by the device's processors, queues or workers, and how much the \
-                fullest took, in means: medians over the trials. Twice the mean or more, of two nine tenths, is a finding: \
-                the rate is then that of one, not of all.";
+                fullest took, in means: medians over the trials. Twice the mean or more, of two nine tenths, of a load that \
+                was not borne is a finding: the rate is then that of one, not of all.";
     let head = format!(
         "{:<16} {:<16} {:>3} {:>8} {:>10}  {}",
         "traffic", "variant", "n", "fullest", "too much", "shares"
@@ -24,12 +24,8 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
 fn rows(results: &Results) -> String {
     let mut out = String::new();
     for kept in cells(results) {
-        let shared: Vec<&[Queue]> = kept
-            .trials
-            .iter()
-            .map(|trial| &trial.measured.queues[..])
-            .filter(|queues| Queue::fullest(queues).is_some())
-            .collect();
+        let is_shared = |trial: &&&Trial| Queue::fullest(&trial.measured.queues).is_some();
+        let shared: Vec<&Trial> = kept.trials.iter().filter(is_shared).copied().collect();
         if !shared.is_empty() {
             row(&mut out, &format!("{:<16} {:<16}", kept.traffic, kept.variant), &shared);
         }
@@ -37,10 +33,11 @@ fn rows(results: &Results) -> String {
     out
 }
 
-fn row(out: &mut String, begin: &str, shared: &[&[Queue]]) {
+fn row(out: &mut String, begin: &str, trials: &[&Trial]) {
+    let shared: Vec<&[Queue]> = trials.iter().map(|trial| &trial.measured.queues[..]).collect();
     let times: Vec<f64> =
         shared.iter().filter_map(|queues| Some(Queue::fullest(queues)?.1)).collect();
-    let found = shared.iter().filter(|queues| Queue::warning(queues).is_some()).count();
+    let found = trials.iter().filter(|trial| trial.imbalance().is_some()).count();
     let share = |name: &str| {
         let of = |queues: &&[Queue]| {
             let sum: f64 = queues.iter().map(|queue| queue.frames as f64).sum();

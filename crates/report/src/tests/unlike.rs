@@ -3,9 +3,11 @@
 use std::fs;
 
 use super::{directory, example};
-use fwdlab_claims::claim::State;
+use fwdlab_claims::claim::{Cell, State};
+use fwdlab_claims::judge::{Terms, judge_by};
+use fwdlab_claims::setting::Setting;
 use fwdlab_claims::{Claims, claims};
-use fwdlab_results::{Measured, Results, Trial};
+use fwdlab_results::{BusyBy, LimitedBy, Measured, Metric, Results, Trial};
 use fwdlab_stats::Verdict;
 use fwdlab_stats::validity::Finding;
 
@@ -295,4 +297,82 @@ fn a_change_of_what_the_machine_has_anyway_is_none() {
     let found = claims(&results).unwrap();
     let badge = found.badges.iter().find(|badge| badge.name == "proof of change").unwrap();
     assert_eq!(badge.text, "read back the same as the baseline: modular (inet), modular (inet6)");
+}
+
+/// Ticks of all processors beside time between stamps named a winner: "slower by a factor of 18.0".
+#[test]
+fn costs_that_were_taken_in_two_ways_name_no_winner() {
+    let (_dir, mut results) = directory(example::results(&example::TWO, 8));
+    results.trials.iter_mut().for_each(|trial| trial.limited_by = LimitedBy::Core);
+    let found = claims(&results).unwrap();
+    assert!(found.verdicts.iter().all(|v| v.metric == "cost" && v.cost.is_some()));
+    modular(&mut results).for_each(|trial| trial.measured.busy_by = Some(BusyBy::Ticks));
+    let found = claims(&results).unwrap();
+    for verdict in &found.verdicts {
+        assert_eq!((verdict.metric, &verdict.cost), ("rate", &None));
+        let why = verdict.findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        assert!(why.contains("that of modular is sampled at ticks of the kernel's clock"), "{why}");
+    }
+    // Asked for all the same, it says why there is none.
+    let terms = Terms { metric: Some(Metric::Cost), ..Terms::of(&results) };
+    let setting = Setting::read(&results).unwrap();
+    let asked = judge_by(&results, &results.campaign.traffics[0], &setting, terms);
+    assert!(asked[0].sentence.contains("cannot be compared"), "{}", asked[0].sentence);
+    let Verdict::Invalid { why } = &asked[0].verdict else { panic!("{:?}", asked[0].verdict) };
+    assert!(why.concat().contains("they are two quantities"), "{why:?}");
+}
+
+/// Eight trials of 0 to 53 ticks had a median of 89006 ns/frame, of the three that had any.
+#[test]
+fn where_ticks_were_too_few_in_a_trial_no_cost_is_told() {
+    let (_dir, mut results) = directory(example::results(&example::TWO, 8));
+    modular(&mut results).for_each(|trial| trial.measured.busy_by = Some(BusyBy::Ticks));
+    let cost = |results: &Results| {
+        let found = claims(results).unwrap();
+        let is_it = |cell: &&Cell| {
+            cell.variant == "modular" && cell.traffic == results.campaign.traffics[0]
+        };
+        let own = found.cells.iter().find(is_it).unwrap();
+        own.cost.map(|cost| cost.n)
+    };
+    assert_eq!(cost(&results), Some(8));
+    let first = results.campaign.traffics[0].clone();
+    let one = modular(&mut results).find(|trial| trial.traffic == first).unwrap();
+    one.measured.busy = None;
+    one.measured.intervals.iter_mut().for_each(|interval| interval.busy = None);
+    assert_eq!(cost(&results), None);
+}
+
+/// "ok: proof of change: ... differ from the baseline's" was said of `gro = "on"` and `gro = true`.
+#[test]
+fn two_spellings_that_the_device_reads_alike_are_nothing_that_differs() {
+    let (_dir, mut results) = directory(example::results(&example::TWO, 8));
+    let is_same = |results: &Results| {
+        let found = claims(results).unwrap();
+        found.verdicts.iter().all(|own| {
+            own.findings.iter().any(|found| matches!(found, Finding::NothingDiffers { .. }))
+        })
+    };
+    assert!(!is_same(&results));
+    for trial in &mut results.trials {
+        let words = ["net.route.algo.inet.algo", "net.route.algo.inet6.algo"];
+        let alike = words.map(|word| (Measured::reading_of(word), "alike".to_owned()));
+        trial.measured.proof.extend(alike);
+    }
+    assert!(is_same(&results));
+}
+
+/// "50 flows of smallest UDP frames" was all that was said of `order = "zipf(3)"`.
+#[test]
+fn skewed_flows_are_said() {
+    let (dir, results) = directory(example::results(&example::TWO, 8));
+    let path = dir.path().join("experiment.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let said = |order: &str| {
+        let own = format!("[[traffic]]\norder = \"{order}\"\n");
+        fs::write(&path, text.replace("[[traffic]]\n", &own)).unwrap();
+        Setting::read(&results).unwrap().lines().join("\n")
+    };
+    assert!(said("zipf(3)").contains("flows (in the order zipf(3)) of "), "{}", said("zipf(3)"));
+    assert!(!said("random").contains("order"), "{}", said("random"));
 }

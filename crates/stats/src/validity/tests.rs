@@ -204,6 +204,8 @@ fn every_other_finding_weighs_what_it_should() {
     );
     let announced = Finding::AnnouncedFlowsDiffer { announced: 2000, commanded: 200 };
     assert_weight(&announced, Severity::Warning);
+    let (sampled, timed) = ("b".to_owned(), "a".to_owned());
+    assert_weight(&Finding::CostsApart { sampled, timed }, Severity::Warning);
     assert_weight(&Finding::NotBlocked, Severity::Warning);
     assert_weight(&Finding::TestsDisagree { welch_p: 0.03, rank_p: 0.2 }, Severity::Warning);
 }

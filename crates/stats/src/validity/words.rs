@@ -14,6 +14,7 @@ impl fmt::Display for Finding {
             | Self::OfferedTooLittle { .. }
             | Self::SharedBottleneck { .. }
             | Self::GeneratorLimited { .. }
+            | Self::CostsApart { .. }
             | Self::CoresTaken { .. } => self.of_load(f),
             Self::FlowsDiffer { .. }
             | Self::AnnouncedFlowsDiffer { .. }
@@ -77,6 +78,11 @@ impl Finding {
                     plural(*of, "trial")
                 )
             }
+            Self::CostsApart { sampled, timed } => write!(
+                f,
+                "device costs are not compared: that of {sampled} is sampled at ticks of the kernel's clock, that of \
+                 {timed} lies between readings of a clock"
+            ),
             Self::CoresTaken { trials, of, shares, least } => {
                 let [low, high] = shares.map(|share| share * 100.0);
                 write!(

@@ -2,8 +2,9 @@
 
 use std::iter::repeat;
 
+use fwdlab_counters::CpuTime;
 use fwdlab_port::SocketKind;
-use fwdlab_results::{Busy, Measured, Queue, TrialEnvironment, Way};
+use fwdlab_results::{Busy, BusyBy, Measured, Queue, TrialEnvironment, Way};
 
 use crate::counters::{Change, MOST_OWN, leave_out_own};
 use crate::embedded::Ended;
@@ -135,6 +136,20 @@ pub(super) fn device_share(busy_ns: u64, whole_ns: f64, core_share: Option<f64>)
     (had_ns > 0.0).then(|| (busy_ns as f64 / had_ns).min(1.0))
 }
 
+/// The least time in soft interrupts that is a figure: of 100 ticks of 10 ms a tenth is chance; of fewer it is
+/// more, and what else runs on the machine weighs more.
+const LEAST_SAMPLED_NS: u64 = 100 * CpuTime::TICK_NS;
+
+/// What there is to say about a cost that is sampled at ticks.
+fn by_ticks(ns: u64) -> String {
+    const WHAT: &str = "device cost: time in soft interrupts of all processors, sampled at ticks of the kernel's clock";
+    if ns >= LEAST_SAMPLED_NS {
+        return WHAT.to_owned();
+    }
+    let least = LEAST_SAMPLED_NS / CpuTime::TICK_NS;
+    format!("{WHAT}: fewer than {least} are no figure: make duration longer")
+}
+
 /// The counts of a trial.
 pub(super) fn measured(
     sent: Sent,
@@ -206,10 +221,10 @@ pub(super) fn measured(
             whole(&mut measured);
         }
         Cost::Softirq { ns, frames } => {
-            measured.busy = Some(Busy { ns, frames });
+            measured.busy = Some(Busy { ns, frames }).filter(|_| ns >= LEAST_SAMPLED_NS);
+            measured.busy_by = Some(BusyBy::Ticks);
             whole(&mut measured);
-            let what = "device cost: time in soft interrupts of all processors, sampled at ticks of the kernel's clock";
-            measured.warnings.push(what.to_owned());
+            measured.warnings.push(by_ticks(ns));
         }
     }
     if settings.threaded && measured.busy.is_none() {

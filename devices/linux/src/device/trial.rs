@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fwdlab_counters::CpuTime;
-use fwdlab_device::energy::Meter;
+use fwdlab_device::energy::{Meter, NoJoules, noted};
 use fwdlab_device::turns::{Again, Workers, least};
 use fwdlab_device::{Request, Watch};
 use fwdlab_experiment::{Direction, Load, Traffic};
@@ -43,7 +43,7 @@ struct Counted {
     kind: TesterKind,
     cost: Cost,
     steal: Option<f64>,
-    joules: Option<f64>,
+    joules: Option<Result<f64, NoJoules>>,
     proof: BTreeMap<String, String>,
 }
 
@@ -72,12 +72,14 @@ impl Counted {
             measured.warnings.extend(warning);
         }
         match queues {
-            Ok(queues) => measured.share(queues),
+            Ok(queues) => measured.queues = queues,
             Err(unknown) => measured.warnings.push(unknown),
         }
         measured.proof.extend(proof.into_iter().chain(pairs));
         measured.environment.steal_share = steal;
+        let (joules, no_joules) = noted(joules);
         measured.joules = joules;
+        measured.warnings.extend(no_joules);
         measured
     }
 }
@@ -178,7 +180,7 @@ impl Namespaces {
         let mut metered = Watch { on_interval: &mut on_interval, stop: watch.stop };
         let mut sent =
             tester.run(&self.testbed, request, self.core, &mut self.pulses, &mut metered)?;
-        let joules = meter.and_then(Meter::joules);
+        let joules = meter.map(Meter::joules);
         let ended = embedded.map(Embedded::finish).transpose()?;
         let is_both = request.traffic.direction.is_both();
         let now = DeviceCounters::read(&mut self.testbed, self.experiment.ports())?;

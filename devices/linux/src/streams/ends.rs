@@ -166,9 +166,11 @@ fn avoid_congestion(socket: &OwnedFd, name: &str) -> io::Result<()> {
         let file = "/proc/sys/net/ipv4/tcp_available_congestion_control";
         let known = std::fs::read_to_string(file).unwrap_or_default();
         let known = known.trim();
-        let what =
-            format!("congestion = {name:?}: {error}: this kernel has {known}; write one of them");
-        io::Error::other(what)
+        let why = match error {
+            Errno::ENOENT => "this kernel has none of that name".to_owned(),
+            other => other.to_string(),
+        };
+        io::Error::other(format!("congestion = {name:?}: {why}, but {known}; write one of them"))
     })
 }
 

@@ -21,7 +21,6 @@ use fwdlab_traffic::FlowSet;
 use super::super::setup::{BACK, DEVICE, OUT, RECEIVER, SENDER};
 use super::sent::{Receiving, Sent, expected, lay_down, receive};
 use crate::LinuxError;
-use crate::counters;
 use crate::settings::TesterKind;
 use fwdlab_builtin::latency_figures;
 use fwdlab_device::Watch;
@@ -437,7 +436,8 @@ impl<'a> LiveTester<'a> {
 
 /// What the kernel says of backlogs without room; 0 where it does not say.
 pub(super) fn backlog_drops() -> u64 {
-    fs::read_to_string("/proc/net/softnet_stat").map_or(0, |text| counters::backlog_drops(&text))
+    fs::read_to_string("/proc/net/softnet_stat")
+        .map_or(0, |text| fwdlab_counters::backlog_drops(&text))
 }
 
 /// Waits until the sender has begun: it has sent, or waits for a frame to fall due. False when it does not

@@ -11,7 +11,7 @@ use fwdlab_xdp::receiver::{self, Expected};
 use fwdlab_xdp::{Latencies, Shared};
 
 /// What a tester sent and received.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Sent {
     pub(crate) intervals: Vec<Interval>,
     /// Whether the sender ran on the processor that was asked for.
