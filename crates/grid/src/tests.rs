@@ -66,7 +66,7 @@ fn factors_in_words_are_rounded_ones() {
         &[
             ("With pf stateful, Siskin is four times as fast as Junco.", Some(true)),
             ("With pf stateful, Siskin is five times as fast as Junco.", Some(false)),
-            ("With pf stateful, Siskin is 4.1 times as fast as Junco.", Some(false)),
+            ("With pf stateful, Siskin is 4.4 times as fast as Junco.", Some(false)),
         ],
     );
 }

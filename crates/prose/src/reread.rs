@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::surroundings::{Spoken, Surroundings};
+use fwdlab_netbenches::name::family_word;
 use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_reading::{Facts, Judged, names, read};
 use fwdlab_sentence::clause::{Clause, quotes_earlier, words};
@@ -281,7 +282,7 @@ fn of_kind(facts: &Facts, around: &Surroundings<'_>, item: &Item, text: &str) ->
 }
 
 /// "Same ranking as with IPv4", "from min to max", "between the fastest run of one and the slowest of the other": an order
-/// or a range, no change.
+/// or a range, no change; "The same with pf loaded.": what was run next.
 fn is_of_order_or_range(text: &str) -> bool {
     const ORDERS: [&str; 5] = ["ranking", "order", "picture", "pattern", "trend"];
     const ENDS: [[&str; 3]; 2] = [["min", "slowest", "worst"], ["max", "fastest", "best"]];
@@ -290,7 +291,11 @@ fn is_of_order_or_range(text: &str) -> bool {
     let is_order = said.windows(2).any(|two| two[0] == "same" && ORDERS.contains(&two[1].as_str()));
     // what names a spread is read as one
     let is_range = ENDS.iter().all(|end| has(end)) && has(&["between", "to"]) && !has(&["spread"]);
-    is_order || is_range
+    let is_next = said.len() > 2
+        && [said[0].as_str(), said[1].as_str()] == ["the", "same"]
+        && matches!(said[2].as_str(), "with" | "without")
+        && !said.iter().any(|word| family_word(word).is_some());
+    is_order || is_range || is_next
 }
 
 /// A line of the list above the first block that says what was measured on: "FreeBSD 12-stable", "harvest.mask=351".
@@ -381,4 +386,20 @@ fn sentences(text: &str) -> Vec<(usize, usize)> {
         found.push((from, text.len()));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "The same with pf loaded and one stateful rule." was wrong of a block in which pf costs.
+    #[test]
+    fn what_is_run_next_is_no_outcome() {
+        for text in ["The same with pf loaded and one stateful rule.", "the same without rules:"] {
+            assert!(is_of_order_or_range(text), "{text}");
+        }
+        for text in ["The same with inet6.", "The same rate with pf.", "It is the same with pf."] {
+            assert!(!is_of_order_or_range(text), "{text}");
+        }
+    }
 }

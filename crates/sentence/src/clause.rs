@@ -70,11 +70,7 @@ pub fn clauses(text: &str) -> Vec<Clause> {
             offset,
             percents: if is_expectation(part) { Vec::new() } else { percents(part) },
             factor: factor(part),
-            stance: if is_own_expectation(part) || is_announced(part) {
-                Stance::Silent
-            } else {
-                stance(part)
-            },
+            stance: if is_own_expectation(part) { Stance::Silent } else { stance(part) },
             families: families(part),
             is_about_all: is_about_all(part) || joins_families(part),
             is_same_size: is_same_size(part),
@@ -135,14 +131,6 @@ fn is_same_size(text: &str) -> bool {
         matches!(pair[0].1.as_str(), "same" | "similar" | "equal" | "identical")
             && matches!(stance(&pair[1].1), Stance::Change(..))
     })
-}
-
-/// "The same with pf loaded.": what was run next, and not how it went.
-fn is_announced(text: &str) -> bool {
-    let words: Vec<String> = words(text).into_iter().map(|(_, word)| word).collect();
-    let begins = matches!(words.as_slice(), [the, same, with, ..]
-        if the == "the" && same == "same" && matches!(with.as_str(), "with" | "without"));
-    begins && !words.iter().any(|word| fwdlab_netbenches::name::family_word(word).is_some())
 }
 
 /// "I expected IPv6 to gain": what somebody thought before, and nobody measured.

@@ -35,17 +35,6 @@ fn other_shares_are_no_changes() {
     }
 }
 
-/// It was read as "no difference".
-#[test]
-fn what_is_run_again_with_something_else_is_no_outcome() {
-    for text in ["The same with pf loaded and one stateful rule.", "The same without a firewall:"] {
-        assert_eq!(one(text).stance, Stance::Silent, "{text}");
-    }
-    for text in ["The same with inet6.", "The same rate with pf.", "It is the same with pf."] {
-        assert!(matches!(one(text).stance, Stance::NoChange(_)), "{text}");
-    }
-}
-
 #[test]
 fn tells_faster_from_slower_from_the_same() {
     let stance = |text: &str| one(text).stance;
