@@ -169,6 +169,8 @@ fn no_guest_outlives_fwdlab_even_when_it_is_killed() {
 /// QEMU, dpkg-deb and whatever a guest is handed see nothing of what the caller's shell holds.
 #[test]
 fn nothing_of_the_callers_environment_reaches_a_guest() {
+    // Not a word that two neighbouring texts of the program make together ("missing", "ssh").
+    const SUNG: &str = "sung-by-a-canary";
     // Its payload is a file of fwdlab's, which may be read as long as that runs.
     let lab = Lab::with_qemu(
         "env >given; for word; do printf '%s\\n' \"$word\" >>given; \
@@ -176,7 +178,7 @@ fn nothing_of_the_callers_environment_reaches_a_guest() {
     );
     let with_canary = || {
         let mut command = lab.command();
-        command.env("CANARY", "sings").env("HOME", "/sings").env("QEMU_AUDIO_DRV", "sings");
+        command.env("CANARY", SUNG).env("HOME", format!("/{SUNG}")).env("QEMU_AUDIO_DRV", SUNG);
         command.output().expect("the binary starts")
     };
     let output = with_canary();
@@ -184,7 +186,7 @@ fn nothing_of_the_callers_environment_reaches_a_guest() {
     let has = |word: &[u8]| given.windows(word.len()).any(|bytes| bytes == word);
     assert!(has(b"PATH=") && has(b"-initrd"), "{}", words(&output));
     assert!(has(b"070701") || has(b"070702"), "the payload was not looked at");
-    assert!(!has(b"sings"), "{}", words(&output));
+    assert!(!has(SUNG.as_bytes()), "{}", words(&output));
 
     let stand_in = lab.dir.path().join("dpkg-deb");
     fs::write(&stand_in, "#!/bin/sh\nenv >unpacked.env\nexit 1\n").expect("writable");
@@ -195,7 +197,7 @@ fn nothing_of_the_callers_environment_reaches_a_guest() {
     let output = with_canary();
     assert_eq!(output.status.code(), Some(2), "{}", words(&output));
     let given = fs::read_to_string(lab.dir.path().join("unpacked.env")).expect("it was started");
-    assert!(given.contains("PATH=") && !given.contains("sings"), "{given}");
+    assert!(given.contains("PATH=") && !given.contains(SUNG), "{given}");
 }
 
 /// The process that stands for the guest, once it runs and has left its number in a file.
