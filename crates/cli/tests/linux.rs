@@ -152,7 +152,7 @@ fn a_variant_that_cannot_be_set_up_stops_the_run_at_its_line() {
     run.args(["run", "-q", "x.toml", "-o", "out"]).current_dir(dir.path());
     let said = text(&run.output().expect("it starts").stderr);
     let words = "x.toml:11: variant b: rps = \"ffff00000000\" names processors that are not there";
-    assert!(said.contains(words), "{said}");
+    assert!(said.contains(words) && said.contains("each a bit from the lowest on"), "{said}");
 }
 
 /// A map that asks for a name, as objects do that share it with other programs.

@@ -94,7 +94,7 @@ impl Rings {
             let panicked = || BuiltinError::Thread { what: "it panicked".to_owned() };
             let waited = changer.join().map_err(|_| panicked())?;
             let device = device.join().map_err(|_| panicked())?;
-            let share = least(device, share_without(waited, &events));
+            let share = least(device, share_without((&waited.0, waited.1), &events));
             Ok::<_, BuiltinError>((events, share))
         })?;
         // The device forwards all that waits in front of it before it ends.
@@ -140,31 +140,39 @@ pub fn observe(
     events
 }
 
-/// Changes routes to the path that it is told, and says when, until nobody tells any more; how long changes waited for
-/// the processor of this thread, and of the one that syncs the tables.
+/// Changes routes to the path that it is told, and says when, until nobody tells any more; how long each change waited
+/// for the processor of this thread, and all of them for that of the one that syncs the tables.
 fn change(
     changer: &Changer,
     routes: &[Route],
     (told, answer): (mpsc::Receiver<usize>, mpsc::Sender<Given>),
-) -> Duration {
-    let mut waited = Duration::ZERO;
+) -> (Vec<Duration>, Duration) {
+    let mut waited = Vec::new();
     for path in told {
         let (turns, begun) = (Turns::own(), Instant::now());
         changer.change(routes, path == 1);
-        if answer.send((begun, Instant::now())).is_err() {
+        let done = Instant::now();
+        // Before the others hear of it, and this thread may wait again.
+        let since = turns.and_then(|turns| Some(Turns::own()?.waited_since(&turns)));
+        waited.push(since.unwrap_or_default());
+        if answer.send((begun, done)).is_err() {
             break;
         }
-        let since = turns.and_then(|turns| Some(Turns::own()?.waited_since(&turns)));
-        waited += since.unwrap_or_default();
     }
-    waited + changer.waited()
+    (waited, changer.waited())
 }
 
 /// The share of the convergence times in which the threads that change routes and sync tables did not wait for a
-/// processor.
-fn share_without(waited: Duration, events: &[RouteEvent]) -> Option<f64> {
+/// processor. A change may be met by all frames before the call that makes it has ended: of what its thread waited, the
+/// part counts that must have been before.
+fn share_without((changes, sync): (&[Duration], Duration), events: &[RouteEvent]) -> Option<f64> {
+    let ns = |time: &Duration| time.as_nanos() as u64;
+    let before = |(waited, event): (&Duration, &RouteEvent)| {
+        ns(waited).saturating_sub(event.given_ns.saturating_sub(event.full_ns()))
+    };
+    let waited: u64 = changes.iter().zip(events).map(before).sum::<u64>() + ns(&sync);
     let all: u64 = events.iter().map(RouteEvent::full_ns).sum();
-    (all > 0).then(|| (1.0 - waited.as_nanos() as f64 / all as f64).max(0.0))
+    (all > 0).then(|| (1.0 - waited as f64 / all as f64).max(0.0))
 }
 
 /// What was seen, in times since the device was given the change.
@@ -191,10 +199,23 @@ mod tests {
     #[test]
     fn what_changes_waited_for_a_processor_is_a_share_of_their_times() {
         let prefixes = vec![PrefixEvent { new_ns: Some(200_000_000), ..PrefixEvent::default() }];
-        let events = vec![RouteEvent { prefixes, ..RouteEvent::default() }; 2];
-        let share = |ms| share_without(Duration::from_millis(ms), &events);
-        assert_eq!((share(0), share(300), share(900)), (Some(1.0), Some(0.25), Some(0.0)));
-        assert_eq!(share_without(Duration::ZERO, &[]), None);
+        let event = |given_ms: u64| RouteEvent {
+            given_ns: given_ms * 1_000_000,
+            prefixes: prefixes.clone(),
+            ..RouteEvent::default()
+        };
+        let share = |given_ms, of_changes: u64, of_sync: u64| {
+            let changes = [Duration::from_millis(of_changes), Duration::ZERO];
+            let sync = Duration::from_millis(of_sync);
+            share_without((&changes, sync), &[event(given_ms), event(0)])
+        };
+        assert_eq!(
+            (share(1, 0, 0), share(1, 300, 0), share(1, 100, 800)),
+            (Some(1.0), Some(0.25), Some(0.0))
+        );
+        // The change was on its way for 350 ms, and all frames took the new path after 200.
+        assert_eq!((share(350, 150, 0), share(350, 250, 0)), (Some(1.0), Some(0.75)));
+        assert_eq!(share_without((&[], Duration::ZERO), &[]), None);
     }
 
     #[test]

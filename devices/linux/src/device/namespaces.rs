@@ -146,7 +146,8 @@ fn is_input_measured(experiment: &Experiment, is_veth: bool) -> Result<bool, Lin
         {
             let place = setup::place_of(experiment, RPS, text);
             let what = format!(
-                "{place}: variant {}: rps = {text:?} names processors that are not there; this machine has {}",
+                "{place}: variant {}: rps = {text:?} names processors that are not there; this machine has {}, each a bit \
+                 from the lowest on: \"1\" is the first alone",
                 variant.name,
                 possible_cores()
             );
