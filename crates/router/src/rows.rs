@@ -194,7 +194,7 @@ impl<A: Address> Row<A> {
         if (self.checked.bad[at] != 0) | !hop.is_forward() | !is_short {
             return GENERAL;
         }
-        write(&self.checked, at, frame, macs(hop, &output));
+        write(&self.checked, at, frame, macs(hop, output));
         hop.port()
     }
 
