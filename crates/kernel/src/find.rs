@@ -148,10 +148,12 @@ pub struct KernelAtHand {
     pub image: PathBuf,
     /// Whether its modules are there too.
     pub has_modules: bool,
+    /// Whether it is one of this machine's own.
+    pub is_installed: bool,
 }
 
-/// The kernels that were unpacked into the directory `kernels` below `base`, and those that are
-/// installed on this machine.
+/// The kernel that was built in `base`, those that were unpacked into the directory `kernels` below it, and
+/// those that are installed on this machine.
 pub fn kernels_at_hand(base: &Path) -> Vec<KernelAtHand> {
     let at_hand = |name: String, kernel: Kernel| {
         let release = release_of(&kernel.image)?;
@@ -159,9 +161,11 @@ pub fn kernels_at_hand(base: &Path) -> Vec<KernelAtHand> {
             name,
             release,
             has_modules: kernel.modules.is_some(),
+            is_installed: kernel.image.starts_with("/boot"),
             image: kernel.image,
         })
     };
+    let built = tree::of(base).and_then(|tree| at_hand(".".to_owned(), Kernel::built(tree).ok()?));
     let unpacked = entries(&base.join("kernels")).unwrap_or_default();
     let unpacked = unpacked.iter().filter_map(|dir| {
         let name = format!("kernels/{}", dir.file_name()?.to_str()?);
@@ -172,7 +176,7 @@ pub fn kernels_at_hand(base: &Path) -> Vec<KernelAtHand> {
         let release = release_of(image)?;
         at_hand(release.clone(), Kernel::installed(&release)?)
     });
-    unpacked.chain(installed).collect()
+    built.into_iter().chain(unpacked).chain(installed).collect()
 }
 
 /// What tells one build of a package from the next of the same name.
@@ -380,6 +384,9 @@ mod tests {
         assert_eq!(found.config, Some(tree.join(".config")));
         let link = Kernel::find("linux/arch/x86_64/boot/bzImage", None, dir.path());
         assert_eq!(link.expect("the link that the build makes"), found);
+        let at_hand = kernels_at_hand(&tree).into_iter().find(|kernel| !kernel.is_installed);
+        let at_hand = at_hand.expect("it is at hand in its tree");
+        assert_eq!((at_hand.name.as_str(), at_hand.release.as_str()), (".", "6.9.0"));
     }
 
     #[test]
