@@ -341,8 +341,13 @@ mod tests {
                 let (_, rest) = tag.split_once(&format!(" {name}=\"")).expect("an attribute");
                 rest.split('"').next().and_then(|n| n.parse().ok()).expect("a number")
             };
-            let axis = |tag: &&str| tag.starts_with("class=\"zero\"") || tag.starts_with("class=\"grid\"");
-            let lines: Vec<[f64; 3]> = drawn.split("<line ").filter(axis).map(|tag| ["x1", "y1", "y2"].map(|n| number(tag, n))).collect();
+            let axis =
+                |tag: &&str| tag.starts_with("class=\"zero\"") || tag.starts_with("class=\"grid\"");
+            let lines: Vec<[f64; 3]> = drawn
+                .split("<line ")
+                .filter(axis)
+                .map(|tag| ["x1", "y1", "y2"].map(|n| number(tag, n)))
+                .collect();
             assert!(lines.len() >= 4, "{room:?}: {drawn}");
             let (_, rows) = drawn.split_once("class=\"series\"").expect("rows");
             for tag in rows.split("<text ").skip(1).filter(|tag| tag.contains("</text>")) {

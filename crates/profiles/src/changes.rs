@@ -185,8 +185,8 @@ impl Changes {
     pub fn heading(&self) -> String {
         let title = self.title();
         match self.unit {
-            Some(tick) => format!("{title}: red takes more {} than before, blue less", tick.per_frame()),
-            None => format!("{title}: red has a larger share than before, blue a smaller one"),
+            Some(tick) => format!("{title}: red is more {}, blue less", tick.per_frame()),
+            None => format!("{title}: red is a larger share, blue a smaller one"),
         }
     }
 

@@ -37,8 +37,8 @@ impl Holder {
     fn told(said: &str) -> Option<Self> {
         let mut lines = said.lines();
         let owner = lines.next()?;
-        let since = lines.next().unwrap_or_default();
-        let known = |line: &str| (!line.is_empty()).then(|| line.to_owned());
+        let since = lines.next().unwrap_or("?");
+        let known = |line: &str| (line != "?").then(|| line.to_owned());
         let is_alive = lines.next() == Some("yes");
         Some(Self { owner: known(owner), since: known(since), is_alive })
     }
@@ -59,9 +59,11 @@ impl Holder {
             (true, Some(since)) => format!("somebody else works on this testbed since {since}"),
             (true, None) => "somebody else works on this testbed (its lock has no date)".to_owned(),
             (false, Some(since)) => format!("somebody else left this testbed locked on {since}"),
-            (false, None) => "this testbed is locked, and its lock has no date: it was cut short as it was \
+            (false, None) => {
+                "this testbed is locked, and its lock has no date: it was cut short as it was \
                               made, or something else has its name"
-                .to_owned(),
+                    .to_owned()
+            }
         }
     }
 }
@@ -96,7 +98,10 @@ impl Lock {
             }
             _ => {
                 let holder = Self::look(tester, is_stopped)?.unwrap_or_default();
-                (holder.in_the_way(), "`fwdlab unlock --testbed FILE` says who, and frees it".to_owned())
+                (
+                    holder.in_the_way(),
+                    "`fwdlab unlock --testbed FILE` says who, and frees it".to_owned(),
+                )
             }
         };
         Err(RemoteError::failed(FailureKind::Locked, tester.role(), what, remedy))
@@ -190,7 +195,10 @@ mod tests {
     fn a_lock_is_taken_once_and_taken_over_from_its_dead_owner_alone() {
         let (_dir, lock) = place();
         let mut child = held(&lock, "me@here");
-        assert!(holder(&lock).is_some_and(|own| own.is_alive && own.owner.as_deref() == Some("me@here")));
+        assert!(
+            holder(&lock)
+                .is_some_and(|own| own.is_alive && own.owner.as_deref() == Some("me@here"))
+        );
         assert_eq!(said(&taking(&lock, "22", "me@here")), "taken");
         child.kill().expect("killed");
         child.wait().expect("ended");
@@ -237,7 +245,9 @@ mod tests {
         fs::remove_dir(&lock).expect("removed");
         let mut child = held(&lock, "me@here");
         fs::write(dir.path().join("lock/owner"), "me@h").expect("written");
-        assert!(holder(&lock).is_some_and(|own| own.is_alive && own.owner.as_deref() == Some("me@h")));
+        assert!(
+            holder(&lock).is_some_and(|own| own.is_alive && own.owner.as_deref() == Some("me@h"))
+        );
         child.kill().expect("killed");
         child.wait().expect("ended");
     }
@@ -248,14 +258,14 @@ mod tests {
         let holder = |owner: &str, since: &str, alive| {
             Holder::told(&format!("{owner}\n{since}\n{alive}")).expect("something lies there")
         };
-        let bare = holder("", "", "no");
+        let bare = holder("?", "?", "no");
         assert_eq!(bare.who(), "somebody, it says neither who nor since when");
         assert!(bare.in_the_way().contains("its lock has no date: it was cut short"), "{bare:?}");
-        assert_eq!(holder("me@h", "", "no").who(), "me@h, it does not say since when");
-        let dated = holder("", "Sun Nov 29", "no");
+        assert_eq!(holder("me@h", "?", "no").who(), "me@h, it does not say since when");
+        let dated = holder("?", "Sun Nov 29", "no");
         assert_eq!(dated.who(), "somebody since Sun Nov 29, it does not say who");
         assert_eq!(dated.in_the_way(), "somebody else left this testbed locked on Sun Nov 29");
-        let alive = holder("me@h", "", "yes").in_the_way();
+        let alive = holder("me@h", "?", "yes").in_the_way();
         assert_eq!(alive, "somebody else works on this testbed (its lock has no date)");
         assert_eq!(holder("me@h", "Sun Nov 29", "yes").who(), "me@h since Sun Nov 29");
         assert_eq!(Holder::told(""), None);

@@ -224,10 +224,8 @@ mod tests {
             has_modules,
             is_installed: !name.contains('/'),
         };
-        let found = [
-            ("examples", kernel("kernels/6.1", true)),
-            ("examples", kernel("6.1.0-9", false)),
-        ];
+        let found =
+            [("examples", kernel("kernels/6.1", true)), ("examples", kernel("6.1.0-9", false))];
         let found = guests(&found, true);
         assert_eq!(
             found.detail,
