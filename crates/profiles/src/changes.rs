@@ -195,7 +195,9 @@ impl Changes {
         let unit = self.unit.map_or("share", Tick::each);
         let coloured = match self.rows.is_empty() {
             true => "No function differs beyond chance: nothing is coloured.",
-            false => "Coloured is what differs beyond chance, as in the table; all else is grey.",
+            false => {
+                "Coloured is what differs beyond chance, as in the table; all else is without colour."
+            }
         };
         let is_gone = |(_, [old, new]): &&(String, [f64; 2])| *new <= 0.0 && *old > 0.0;
         let gone = match self.stacks.iter().any(|stack| is_gone(&stack)) {

@@ -39,17 +39,19 @@ impl Holder {
         let owner = lines.next()?;
         let since = lines.next().unwrap_or("?");
         let known = |line: &str| (line != "?").then(|| line.to_owned());
-        let is_alive = lines.next() == Some("yes");
-        Some(Self { owner: known(owner), since: known(since), is_alive })
+        Some(Self {
+            owner: known(owner),
+            since: known(since),
+            is_alive: lines.next() == Some("yes"),
+        })
     }
 
     /// Who it is, and since when, in words.
     pub(crate) fn who(&self) -> String {
-        match (&self.owner, &self.since) {
-            (Some(owner), Some(since)) => format!("{owner} since {since}"),
-            (Some(owner), None) => format!("{owner}, it does not say since when"),
-            (None, Some(since)) => format!("somebody since {since}, it does not say who"),
-            (None, None) => "somebody, it says neither who nor since when".to_owned(),
+        let owner = self.owner.as_deref().unwrap_or("somebody whom it does not name");
+        match &self.since {
+            Some(since) => format!("{owner} since {since}"),
+            None => format!("{owner}, it does not say since when"),
         }
     }
 
@@ -57,13 +59,9 @@ impl Holder {
     fn in_the_way(&self) -> String {
         match (self.is_alive, &self.since) {
             (true, Some(since)) => format!("somebody else works on this testbed since {since}"),
-            (true, None) => "somebody else works on this testbed (its lock has no date)".to_owned(),
+            (true, None) => "somebody else works on this testbed".to_owned(),
             (false, Some(since)) => format!("somebody else left this testbed locked on {since}"),
-            (false, None) => {
-                "this testbed is locked, and its lock has no date: it was cut short as it was \
-                              made, or something else has its name"
-                    .to_owned()
-            }
+            (false, None) => "a lock without a date is on this testbed: it was cut short".into(),
         }
     }
 }
@@ -259,14 +257,17 @@ mod tests {
             Holder::told(&format!("{owner}\n{since}\n{alive}")).expect("something lies there")
         };
         let bare = holder("?", "?", "no");
-        assert_eq!(bare.who(), "somebody, it says neither who nor since when");
-        assert!(bare.in_the_way().contains("its lock has no date: it was cut short"), "{bare:?}");
+        assert_eq!(bare.who(), "somebody whom it does not name, it does not say since when");
+        assert!(
+            bare.in_the_way().contains("without a date is on this testbed: it was cut short"),
+            "{bare:?}"
+        );
         assert_eq!(holder("me@h", "?", "no").who(), "me@h, it does not say since when");
         let dated = holder("?", "Sun Nov 29", "no");
-        assert_eq!(dated.who(), "somebody since Sun Nov 29, it does not say who");
+        assert_eq!(dated.who(), "somebody whom it does not name since Sun Nov 29");
         assert_eq!(dated.in_the_way(), "somebody else left this testbed locked on Sun Nov 29");
         let alive = holder("me@h", "?", "yes").in_the_way();
-        assert_eq!(alive, "somebody else works on this testbed (its lock has no date)");
+        assert_eq!(alive, "somebody else works on this testbed");
         assert_eq!(holder("me@h", "Sun Nov 29", "yes").who(), "me@h since Sun Nov 29");
         assert_eq!(Holder::told(""), None);
     }

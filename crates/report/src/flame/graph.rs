@@ -28,6 +28,12 @@ pub fn svg(job: &Job<'_>, narrowest: f64) -> Result<String, ReportError> {
     if let Some((head, _)) = note.split_once(", in a trial").filter(|_| note.len() > 155) {
         note = format!("{head}.");
     }
+    // So it has for the first sentences of how to read a difference.
+    if let Some((head, _)) =
+        note.rsplit_once(". ").filter(|_| job.changes.is_some() && note.len() > 130)
+    {
+        note = format!("{head}.");
+    }
     options.subtitle = Some(note);
     options.deterministic = true;
     options.min_width = narrowest;
