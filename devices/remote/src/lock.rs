@@ -36,14 +36,9 @@ impl Holder {
     /// What [`looking`] said.
     fn told(said: &str) -> Option<Self> {
         let mut lines = said.lines();
-        let owner = lines.next()?;
-        let since = lines.next().unwrap_or("?");
         let known = |line: &str| (line != "?").then(|| line.to_owned());
-        Some(Self {
-            owner: known(owner),
-            since: known(since),
-            is_alive: lines.next() == Some("yes"),
-        })
+        let [owner, since] = [lines.next()?, lines.next().unwrap_or("?")].map(known);
+        Some(Self { owner, since, is_alive: lines.next() == Some("yes") })
     }
 
     /// Who it is, and since when, in words.
