@@ -20,6 +20,7 @@ mod names;
 mod notices;
 mod paths;
 mod programs;
+mod publish;
 mod readme;
 mod seeds;
 mod sizes;

@@ -4,7 +4,7 @@
 //! `cargo deny check` does the same and more; where it is installed and has its database, advisories are
 //! asked of it. The rest needs neither.
 
-use crate::notices;
+use crate::{notices, publish};
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -25,8 +25,10 @@ pub struct Args {
 /// Checks the packages; prints what is wrong and returns whether all is well.
 pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     let rules = Rules::read(root)?;
-    let packages = packages()?;
+    let metadata = metadata()?;
+    let packages = packages(&metadata);
     let mut faults: Vec<String> = packages.iter().flat_map(|own| rules.faults(own)).collect();
+    faults.extend(publish::faults(&metadata));
     for (name, text) in [(LIST, list(&packages)), (notices::FILE, notices_of(root, &packages)?)] {
         let path = root.join(name);
         if arguments.write {
@@ -42,7 +44,7 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     }
     if faults.is_empty() {
         println!(
-            "supply: {} packages, licences, bans and sources as deny.toml has them",
+            "supply: {} packages, licences, bans and sources as deny.toml has them; our own can be published",
             packages.len()
         );
     }
@@ -107,14 +109,17 @@ struct Package {
     dir: PathBuf,
 }
 
-/// All packages of others, for every platform and feature.
-fn packages() -> Result<Vec<Package>> {
+/// All packages, for every platform and feature, as cargo tells of them.
+fn metadata() -> Result<Value> {
     let output = crate::workspace::cargo()
         .args(["metadata", "--format-version", "1", "--all-features", "--locked"])
         .output()
         .context("cargo metadata")?;
-    let metadata: Value =
-        serde_json::from_slice(&output.stdout).context("cargo metadata printed no JSON")?;
+    serde_json::from_slice(&output.stdout).context("cargo metadata printed no JSON")
+}
+
+/// All packages of others.
+fn packages(metadata: &Value) -> Vec<Package> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let all = metadata["packages"].as_array().map_or(&[][..], Vec::as_slice);
     let mut found: Vec<Package> = all
@@ -130,7 +135,7 @@ fn packages() -> Result<Vec<Package>> {
         })
         .collect();
     found.sort_by(|a, b| (&a.name, &a.version).cmp(&(&b.name, &b.version)));
-    Ok(found)
+    found
 }
 
 /// What deny.toml says, as far as it is checked here.

@@ -24,6 +24,12 @@ pub fn experiment(kernels: &[String]) -> anyhow::Result<String> {
         if name.is_empty() || path.is_empty() {
             bail!("--kernel {kernel}: wanted NAME=PATH, as before=../linux or after=linux.deb");
         }
+        if !fwdlab_results::is_name(name) {
+            bail!(
+                "--kernel {kernel}: {name:?} is no name: take letters, digits, '.', '_' or '-', 64 at the most, with \
+                 no '.' in front; it becomes part of file names"
+            );
+        }
         if variants.iter().any(|(other, _)| *other == name) {
             bail!(
                 "--kernel {kernel}: another kernel is called {name}; give each a name of its own"
@@ -100,6 +106,9 @@ mod tests {
             (vec!["before=x"], "nothing to compare"),
             (vec!["x", "y"], "NAME=PATH"),
             (vec!["before=/", "after="], "--kernel after=: wanted NAME=PATH"),
+            // It was told of a line in a file that nobody had written, and to add the variant that it had named.
+            (vec!["a b=/", "after=/"], "--kernel a b=/: \"a b\" is no name"),
+            (vec![".hidden=/", "after=/"], "is no name"),
             (vec!["before=/", "before=/"], "another kernel is called before"),
             (vec!["before=/", "after=./no/tree"], "after=./no/tree: there is no ./no/tree"),
         ] {

@@ -15,6 +15,9 @@ const LABEL: f64 = 62.0;
 /// From the plot to the words beside it.
 const BESIDE: f64 = 16.0;
 
+/// Where the lines of the axis stand in a row of a narrow plot, below its names and above its words.
+const LANE: (f64, f64) = (24.0, 50.0);
+
 /// Characters of a title in narrow plots.
 const WIDEST_TITLE: usize = 28;
 
@@ -158,15 +161,23 @@ fn scale(forest: &Forest, layout: &Layout) -> Ratios {
 
 fn draw_axis(canvas: &mut Canvas, forest: &Forest, (x, layout): (&Ratios, &Layout), bottom: f64) {
     let (margin, top) = (forest.margin_percent, layout.top);
-    canvas.rect("band", at(x.place(-margin), top - 6.0), at(x.place(margin), bottom));
-    for (value, label) in thinned(x.ticks(LABEL), LABEL, |(value, _)| x.place(*value)) {
-        let place = x.place(value);
-        canvas.line("grid", at(place, top - 6.0), at(place, bottom));
+    let lanes = lanes(&forest.rows, layout);
+    for (from, to) in &lanes {
+        canvas.rect("band", at(x.place(-margin), *from), at(x.place(margin), *to));
+    }
+    let mut upright = |class, place| {
+        for (from, to) in &lanes {
+            canvas.line(class, at(place, *from), at(place, *to));
+        }
+    };
+    let ticks = thinned(x.ticks(LABEL), LABEL, |(value, _)| x.place(*value));
+    ticks.iter().for_each(|(value, _)| upright("grid", x.place(*value)));
+    upright("zero", x.place(0.0));
+    for (value, label) in ticks {
         let half = 0.5 * label.chars().count() as f64 * CHARACTER;
-        let middle = place.clamp(half, (layout.width - half).max(half));
+        let middle = x.place(value).clamp(half, (layout.width - half).max(half));
         canvas.text("faint", Anchor::Middle, at(middle, bottom + 16.0), &label);
     }
-    canvas.line("zero", at(x.place(0.0), top - 6.0), at(x.place(0.0), bottom));
     let label = format!("margin ±{}", plain_percent(margin));
     let half = 40.0;
     let middle = x.place(0.0).clamp(layout.left + half, layout.right - half);
@@ -174,6 +185,20 @@ fn draw_axis(canvas: &mut Canvas, forest: &Forest, (x, layout): (&Ratios, &Layou
     let [better, worse] = forest.words;
     canvas.text("faint", Anchor::Start, at(layout.left, bottom + 34.0), &format!("← {worse}"));
     canvas.text("faint", Anchor::End, at(layout.right, bottom + 34.0), &format!("{better} →"));
+}
+
+/// Where the lines of the axis stand, from above to below: beside every interval, and nowhere else, so that no
+/// words stand upon them.
+fn lanes(rows: &[ForestRow], layout: &Layout) -> Vec<(f64, f64)> {
+    let shown = rows.iter().enumerate().filter(|(_, row)| row.deciding.is_some());
+    shown
+        .map(|(k, _)| layout.top + k as f64 * layout.row)
+        .map(|top| match layout.is_narrow {
+            true => (top + LANE.0, top + LANE.1),
+            false if top == layout.top => (top - 6.0, top + layout.row),
+            false => (top, top + layout.row),
+        })
+        .collect()
 }
 
 /// The names of the rows, variant and traffic, in the room that they have.
@@ -207,11 +232,10 @@ fn draw_row(
     ]);
     let y = if layout.is_narrow { top + 36.0 } else { top + 0.5 * layout.row };
     if layout.is_narrow {
-        // The words stand on the grid.
-        canvas.text("halo strong", Anchor::Start, at(16.0, top + 18.0), variant);
-        canvas.text("halo faint", Anchor::End, at(layout.right, top + 18.0), traffic);
-        canvas.text("halo strong", Anchor::Start, at(16.0, top + 62.0), &row.text);
-        canvas.text("halo faint", Anchor::Start, at(16.0, top + 77.0), &row.detail);
+        canvas.text("strong", Anchor::Start, at(16.0, top + 18.0), variant);
+        canvas.text("faint", Anchor::End, at(layout.right, top + 18.0), traffic);
+        canvas.text("strong", Anchor::Start, at(16.0, top + 62.0), &row.text);
+        canvas.text("faint", Anchor::Start, at(16.0, top + 77.0), &row.detail);
     } else {
         canvas.text("strong", Anchor::End, at(layout.left - 14.0, y - 2.0), variant);
         canvas.text("faint", Anchor::End, at(layout.left - 14.0, y + 13.0), traffic);
@@ -231,7 +255,11 @@ fn draw_row(
             let place = at(x.place(e.estimate), y - 4.0);
             canvas.legend_mark(&format!("f{}", row.colour), row.colour, place);
         }
-        None => canvas.text("halo warn-text", Anchor::Middle, at(x.place(0.0), y), "no comparison"),
+        // No line of the axis stands there.
+        None => {
+            let middle = 0.5 * (layout.left + layout.right);
+            canvas.text("warn-text", Anchor::Middle, at(middle, y + 4.0), "no comparison");
+        }
     }
     canvas.close();
 }
@@ -297,6 +325,48 @@ mod tests {
             twice.contains("machinesinet4,</text>") && !twice.contains(&long.repeat(2)),
             "{twice}"
         );
+    }
+
+    /// The zero line went through variants' names and verdicts at 400 px, and through "no comparison".
+    #[test]
+    fn no_line_of_the_axis_goes_through_words() {
+        let mut own = plot(-14.0, 14.0);
+        own.rows[0].text = "inconclusive, and so many words that they reach across".to_owned();
+        own.rows[0].variant = "a-variant-whose-name-is-long".to_owned();
+        own.rows.extend([own.rows[0].clone(), own.rows[0].clone()]);
+        own.rows[1].deciding = None;
+        for room in [Room::Page, Room::Phone] {
+            let drawn = forest_in(&own, room).into_document("t", "");
+            let number = |tag: &str, name: &str| -> f64 {
+                let (_, rest) = tag.split_once(&format!(" {name}=\"")).expect("an attribute");
+                rest.split('"').next().and_then(|n| n.parse().ok()).expect("a number")
+            };
+            let axis =
+                |tag: &&str| tag.starts_with("class=\"zero\"") || tag.starts_with("class=\"grid\"");
+            let lines: Vec<[f64; 3]> = drawn
+                .split("<line ")
+                .filter(axis)
+                .map(|tag| ["x1", "y1", "y2"].map(|n| number(tag, n)))
+                .collect();
+            assert!(lines.len() >= 4, "{room:?}: {drawn}");
+            let (_, rows) = drawn.split_once("class=\"series\"").expect("rows");
+            for tag in rows.split("<text ").skip(1).filter(|tag| tag.contains("</text>")) {
+                let words = tag.split(['>', '<']).nth(1).unwrap_or_default();
+                let (x, y) = (number(tag, "x"), number(tag, "y"));
+                let wide = crate::label::bold(words);
+                let from = match () {
+                    () if tag.contains("text-anchor=\"end\"") => x - wide,
+                    () if tag.contains("text-anchor=\"middle\"") => x - 0.5 * wide,
+                    () => x,
+                };
+                // letters reach 10 px above the line on which they stand, and 3 below
+                let is_on = |[at, top, end]: &&[f64; 3]| {
+                    (from..from + wide).contains(at) && *top < y + 3.0 && y - 10.0 < *end
+                };
+                // what stands below the plot has no lines
+                assert_eq!(lines.iter().find(is_on), None, "{room:?}: {words:?} at {x}, {y}");
+            }
+        }
     }
 
     /// Names of 64 characters stood upon each other at 400 px, and without their beginning at 1400.

@@ -75,7 +75,7 @@ pub enum KernelError {
     /// A directory without a kernel.
     #[error(
         "{dir} holds no kernel image: wanted boot/vmlinuz-RELEASE; unpack a package into it with \
-         dpkg-deb -x"
+         dpkg-deb -x, or name the image itself, as {dir}/bzImage"
     )]
     NoImage {
         /// The directory.
@@ -89,6 +89,16 @@ pub enum KernelError {
     NotOfAKernel {
         /// The package.
         package: PathBuf,
+    },
+    /// A package that cannot be unpacked where it lies.
+    #[error("cannot unpack {package} beside itself: {why}; {remedy}")]
+    Packed {
+        /// The package.
+        package: PathBuf,
+        /// What the system or dpkg-deb said.
+        why: String,
+        /// What to do.
+        remedy: &'static str,
     },
     /// A tree of sources in which nothing was built.
     #[error("{dir} holds kernel sources and no kernel: run `make bzImage modules` in it")]

@@ -101,12 +101,8 @@ impl Kernel {
             // Under its name only when it is whole.
             let part = package.with_extension(format!("part-{}", std::process::id()));
             let _ = fs::remove_dir_all(&part);
-            let status = fwdlab_guard::tool("dpkg-deb").arg("-x").arg(package).arg(&part).status();
-            let status = status.map_err(KernelError::file("unpack with dpkg-deb", package))?;
-            let written = match status.success() {
-                true => fs::write(part.join(BUILD), build),
-                false => Err(std::io::Error::other("dpkg-deb -x failed")),
-            };
+            unpack(package, &part).inspect_err(|_| drop(fs::remove_dir_all(&part)))?;
+            let written = fs::write(part.join(BUILD), build);
             let placed = written.and_then(|()| match fs::remove_dir_all(&root) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
                 _ => fs::rename(&part, &root),
@@ -148,10 +144,12 @@ pub struct KernelAtHand {
     pub image: PathBuf,
     /// Whether its modules are there too.
     pub has_modules: bool,
+    /// Whether it is one of this machine's own.
+    pub is_installed: bool,
 }
 
-/// The kernels that were unpacked into the directory `kernels` below `base`, and those that are
-/// installed on this machine.
+/// The kernel that was built in `base`, those that were unpacked into the directory `kernels` below it, and
+/// those that are installed on this machine.
 pub fn kernels_at_hand(base: &Path) -> Vec<KernelAtHand> {
     let at_hand = |name: String, kernel: Kernel| {
         let release = release_of(&kernel.image)?;
@@ -159,9 +157,11 @@ pub fn kernels_at_hand(base: &Path) -> Vec<KernelAtHand> {
             name,
             release,
             has_modules: kernel.modules.is_some(),
+            is_installed: kernel.image.starts_with("/boot"),
             image: kernel.image,
         })
     };
+    let built = tree::of(base).and_then(|tree| at_hand(".".to_owned(), Kernel::built(tree).ok()?));
     let unpacked = entries(&base.join("kernels")).unwrap_or_default();
     let unpacked = unpacked.iter().filter_map(|dir| {
         let name = format!("kernels/{}", dir.file_name()?.to_str()?);
@@ -172,7 +172,31 @@ pub fn kernels_at_hand(base: &Path) -> Vec<KernelAtHand> {
         let release = release_of(image)?;
         at_hand(release.clone(), Kernel::installed(&release)?)
     });
-    unpacked.chain(installed).collect()
+    built.into_iter().chain(unpacked).chain(installed).collect()
+}
+
+/// Unpacks a Debian package into a new directory.
+fn unpack(package: &Path, part: &Path) -> Result<(), KernelError> {
+    let packed =
+        |why: String, remedy| Err(KernelError::Packed { package: package.to_owned(), why, remedy });
+    if let Err(error) = fs::create_dir(part) {
+        return packed(
+            error.to_string(),
+            "copy it to a directory of your own, or unpack it there with `dpkg-deb -x` and name that",
+        );
+    }
+    let output = fwdlab_guard::tool("dpkg-deb").arg("-x").arg(package).arg(part).output();
+    let output = output.map_err(KernelError::file("unpack with dpkg-deb", package))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    // What comes behind the first line is what followed from it.
+    let said = String::from_utf8_lossy(&output.stderr);
+    let first = said.lines().next().unwrap_or("dpkg-deb failed").to_owned();
+    packed(
+        first,
+        "it may be cut short, or the disk be full: copy it again, and compare both with sha256sum",
+    )
 }
 
 /// What tells one build of a package from the next of the same name.
@@ -339,6 +363,12 @@ mod tests {
         assert_eq!(fs::read(find().image).expect("an image"), builds[1]);
         let left = entries(dir.path()).expect("a directory");
         assert_eq!(left.len(), 3, "root, package and what was unpacked: {left:?}");
+        // Cut short, it was said in six lines of dpkg-deb and tar, and without what to do.
+        let whole = fs::read(dir.path().join(file)).expect("a package");
+        fs::write(dir.path().join("cut.deb"), &whole[..whole.len() / 2]).expect("a file");
+        let failure = Kernel::find("cut.deb", None, dir.path()).expect_err("half").to_string();
+        assert!(failure.contains("copy it again") && failure.lines().count() == 1, "{failure}");
+        assert_eq!(entries(dir.path()).expect("a directory").len(), 4, "nothing is left of it");
         // One without a kernel, such as that of the headers.
         fs::remove_dir_all(root.join("boot")).expect("a removal");
         assert!(packs(&root, &dir.path().join("linux-headers.deb")));
@@ -380,6 +410,9 @@ mod tests {
         assert_eq!(found.config, Some(tree.join(".config")));
         let link = Kernel::find("linux/arch/x86_64/boot/bzImage", None, dir.path());
         assert_eq!(link.expect("the link that the build makes"), found);
+        let at_hand = kernels_at_hand(&tree).into_iter().find(|kernel| !kernel.is_installed);
+        let at_hand = at_hand.expect("it is at hand in its tree");
+        assert_eq!((at_hand.name.as_str(), at_hand.release.as_str()), (".", "6.9.0"));
     }
 
     #[test]

@@ -7,10 +7,12 @@
 //! Poisson rates). So many functions are asked that some differ by chance, so that the expected share
 //! of false ones among those that are named is kept at 5 % (Benjamini and Hochberg).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_figures::text_table::{Side as Column, TextTable};
 use fwdlab_results::Tick;
-use fwdlab_results::functions::{Function, Side, functions, totals};
+use fwdlab_results::functions::{Folded, Function, Side, folded, totals};
 use fwdlab_results::units;
 use fwdlab_stats::distribution::{normal_quantile, share_two_sided};
 use fwdlab_stats::multiple::{Correction, Kind};
@@ -51,6 +53,9 @@ pub struct Changes {
     is_open: bool,
     /// The margin of the verdict as a ratio.
     margin: f64,
+    /// What each stack costs with the baseline and with the variant; the same where its innermost function does not
+    /// differ beyond chance.
+    stacks: Vec<(String, [f64; 2])>,
 }
 
 /// One function.
@@ -100,7 +105,7 @@ impl Changes {
         let sides = [side(0), side(1)];
         let samples = totals(&sides);
         let names = [verdict.baseline.as_str(), verdict.variant.as_str()];
-        let all = functions(sides, names);
+        let Folded { functions: all, stacks } = folded(sides, names);
         let asked: Vec<&Function> =
             all.iter().filter(|own| own.samples.iter().sum::<u64>() >= LEAST_SAMPLES).collect();
         // Samples that one unit of cost makes on either side, and the variant's share of both.
@@ -132,6 +137,8 @@ impl Changes {
             let by_size = b.change().abs().total_cmp(&a.change().abs());
             by_size.then_with(|| a.name.cmp(&b.name))
         });
+        let named = rows.iter().map(|own| own.name.as_str()).collect();
+        let stacks = priced(&stacks, per_unit, &named);
         let differing = rows.len();
         rows.truncate(ROWS);
         Self {
@@ -145,7 +152,59 @@ impl Changes {
             totals: totals_of,
             is_open: !matches!(verdict.verdict.word(), "faster" | "slower"),
             margin: verdict.margin,
+            stacks,
         }
+    }
+
+    /// The stacks of the variant for a flame graph, in the order of their tree: `a;b;c BASELINE VARIANT`, in
+    /// [`Changes::count`]. Of functions that the table could not name both are the same.
+    pub fn lines(&self) -> Vec<String> {
+        let whole = |cost: f64| (cost * self.scale()).round() as u64;
+        let line = |(stack, [old, new]): &(String, [f64; 2])| match whole(*new) {
+            0 => None,
+            new => Some(format!("{stack} {} {new}", whole(*old))),
+        };
+        self.stacks.iter().filter_map(line).collect()
+    }
+
+    /// So many of [`Changes::count`] are one unit of cost.
+    fn scale(&self) -> f64 {
+        if self.unit.is_some() { 1e3 } else { 1e6 }
+    }
+
+    /// What the figures of [`Changes::lines`] are.
+    pub fn count(&self) -> &'static str {
+        match self.unit {
+            Some(Tick::Nanosecond) => "ps per frame",
+            Some(Tick::Instruction) => "thousandths of an instruction per frame",
+            None => "millionths of the busy samples",
+        }
+    }
+
+    /// What a flame graph of [`Changes::lines`] shows, with the direction of its colours.
+    pub fn heading(&self) -> String {
+        let title = self.title();
+        match self.unit {
+            Some(tick) => format!("{title}: red is more {}, blue less", tick.per_frame()),
+            None => format!("{title}: red is a larger share, blue a smaller one"),
+        }
+    }
+
+    /// How to read that graph.
+    pub fn legend(&self) -> String {
+        let unit = self.unit.map_or("share", Tick::each);
+        let coloured = match self.rows.is_empty() {
+            true => "No function differs beyond chance: nothing is coloured.",
+            false => {
+                "Coloured is what differs beyond chance, as in the table; all else is without colour."
+            }
+        };
+        let is_gone = |(_, [old, new]): &&(String, [f64; 2])| *new <= 0.0 && *old > 0.0;
+        let gone = match self.stacks.iter().any(|stack| is_gone(&stack)) {
+            true => " What the variant no longer calls has no width.",
+            false => "",
+        };
+        format!("Width: {unit} in the variant. {coloured}{gone}")
     }
 
     /// `modular against radix, inet`.
@@ -252,6 +311,20 @@ impl Changes {
             count => format!("{count} functions differ, most of all"),
         }
     }
+}
+
+/// Samples as costs; of stacks whose innermost function is not named, those of the variant on both sides.
+fn priced(
+    stacks: &BTreeMap<Vec<String>, [u64; 2]>,
+    per_unit: [f64; 2],
+    named: &BTreeSet<&str>,
+) -> Vec<(String, [f64; 2])> {
+    let priced = stacks.iter().map(|(stack, samples)| {
+        let [old, new] = [0, 1].map(|k| samples[k] as f64 / per_unit[k]);
+        let is_named = stack.last().is_some_and(|leaf| named.contains(leaf.as_str()));
+        (stack.join(";"), [if is_named { old } else { new }, new])
+    });
+    priced.collect()
 }
 
 /// A part of a cost, or of 1, rounded as it is printed.

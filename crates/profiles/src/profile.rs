@@ -105,6 +105,9 @@ impl Profile {
     }
 }
 
+/// What profilers call a function whose name they do not know.
+const UNKNOWN: &str = "[unknown]";
+
 fn leaf(stack: &str) -> &str {
     stack.rsplit(';').next().unwrap_or(stack)
 }
@@ -190,11 +193,30 @@ fn read(
             units::rate(measured.median)
         )));
     }
+    if let Some(why) = nameless(&stacks) {
+        return Ok(Err(why));
+    }
     let note = note(&taken, &stacks, tick);
     // Where idle stacks are known for what they are, the shares leave them out already.
     let idle_share = taken.idle_share.filter(|_| idle(&stacks) == 0);
     let (variant, traffic) = (cell.variant.clone(), cell.traffic.clone());
     Ok(Ok(Profile { variant, traffic, stacks, idle_share, note }))
+}
+
+/// Why stacks say nothing: most of their functions have no names. "One function carries the change, `[unknown]`" was
+/// said of them.
+fn nameless(stacks: &Stacks) -> Option<String> {
+    const MOST: f64 = 0.5;
+    let without = stacks.iter().filter(|(stack, _)| leaf(stack) == UNKNOWN).map(|(_, n)| n);
+    let share = without.sum::<u64>() as f64 / stacks.values().sum::<u64>().max(1) as f64;
+    (share > MOST).then(|| {
+        format!(
+            "refused: {} of its samples are in functions without a name; profile again with a program that has its \
+             symbols (that of the Debian package is stripped: `cargo build --release --features full`), kernels with \
+             `sysctl kernel.kptr_restrict=0`",
+            units::share(share)
+        )
+    })
 }
 
 /// `3,998 samples by ..., in a trial of its own at 36.8 Mpps and 27.1 ns/frame, idle share 0.4 %.`
@@ -224,4 +246,22 @@ fn note(taken: &Taken, stacks: &Stacks, tick: Tick) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_whose_functions_have_no_names_is_refused() {
+        let stacks = |known: u64, unknown: u64| {
+            Stacks::from([
+                ("[unknown];start;lookup".to_owned(), known),
+                ("start;[unknown]".to_owned(), unknown),
+            ])
+        };
+        assert_eq!(nameless(&stacks(60, 40)), None);
+        let why = nameless(&stacks(40, 60)).expect("refused");
+        assert!(why.contains("60.0 % of its samples") && why.contains("cargo build"), "{why}");
+    }
 }

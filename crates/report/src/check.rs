@@ -12,7 +12,7 @@ use super::notes::Notes;
 use super::{ReportError, flame, render};
 use fwdlab_claims::Claims;
 use fwdlab_guard::input;
-use fwdlab_profiles::Profiles;
+use fwdlab_profiles::{Profiles, changes};
 use fwdlab_results::{
     EXPERIMENT_FILE, JOURNAL_FILE, Results, SIGNATURE_FILE, TORN_FILE, kept_input,
 };
@@ -296,7 +296,8 @@ fn left_out(
         names.extend(charts.named().map(|(name, _)| format!("{name}.png")));
     }
     if !build.draws_flames {
-        names.extend(flame::files(claims, &Profiles::read(&results.dir, claims)?));
+        let profiles = Profiles::read(&results.dir, claims)?;
+        names.extend(flame::files(&profiles, &changes(claims, &profiles)));
     }
     Ok(names)
 }

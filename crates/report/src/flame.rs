@@ -6,8 +6,7 @@ mod job;
 
 use super::ReportError;
 use super::build::Build;
-use fwdlab_claims::claim::{Claims, VerdictClaim};
-use fwdlab_profiles::{Profile, Profiles};
+use fwdlab_profiles::{Changes, Profiles};
 pub(crate) use job::Job;
 
 /// Most bytes that all flame graphs take inside the page.
@@ -33,7 +32,7 @@ pub struct FlameGraph {
     pub traffic: String,
     /// Whether it shows what changed since the baseline.
     pub is_difference: bool,
-    /// `radix, inet`, `modular against radix, inet`.
+    /// `radix, inet`; of a difference, what its colours mean, too.
     pub title: String,
     /// How the profile was taken.
     pub note: String,
@@ -51,33 +50,31 @@ pub struct FlameGraph {
 pub const LEFT_OUT: &str = "flame graphs were left out of this build";
 
 /// Names of the files that the flame graphs of all profiles go to.
-pub fn files(claims: &Claims, profiles: &Profiles) -> Vec<String> {
-    jobs(claims, profiles).iter().map(Job::file).collect()
+pub fn files(profiles: &Profiles, changes: &[Changes]) -> Vec<String> {
+    jobs(profiles, changes).iter().map(Job::file).collect()
 }
 
 /// Each profile, and each against its baseline's.
-fn jobs<'a>(claims: &Claims, profiles: &'a Profiles) -> Vec<Job<'a>> {
-    let alone = profiles.usable.iter().map(|profile| Job { profile, before: None });
-    let pairs = claims.verdicts.iter().filter_map(|verdict| {
-        let (before, profile) = pair(verdict, profiles)?;
-        Some(Job { profile, before: Some(before) })
+fn jobs<'a>(profiles: &'a Profiles, changes: &'a [Changes]) -> Vec<Job<'a>> {
+    let alone = profiles.usable.iter().map(|profile| Job { profile, changes: None });
+    let pairs = changes.iter().filter_map(|changes| {
+        let profile = profiles.find(&changes.variant, &changes.traffic)?;
+        Some(Job { profile, changes: Some(changes) })
     });
     alone.chain(pairs).collect()
-}
-
-/// The profiles of a verdict's baseline and variant.
-fn pair<'a>(verdict: &VerdictClaim, profiles: &'a Profiles) -> Option<(&'a Profile, &'a Profile)> {
-    let find = |variant: &str| profiles.find(variant, &verdict.traffic);
-    Some((find(&verdict.baseline)?, find(&verdict.variant)?))
 }
 
 /// Draws the flame graphs of all profiles, in a build that draws them.
 ///
 /// # Errors
 /// [`ReportError::Figure`] when a graph cannot be drawn.
-pub fn flames(claims: &Claims, profiles: &Profiles, build: Build) -> Result<Flames, ReportError> {
+pub fn flames(
+    profiles: &Profiles,
+    changes: &[Changes],
+    build: Build,
+) -> Result<Flames, ReportError> {
     let mut refusals = profiles.refusals.clone();
-    let mut jobs = jobs(claims, profiles);
+    let mut jobs = jobs(profiles, changes);
     if !build.draws_flames && !jobs.is_empty() {
         refusals.push(format!("{LEFT_OUT} (feature `flame`)"));
         jobs.clear();
@@ -101,7 +98,7 @@ fn draw(jobs: &[Job<'_>]) -> Result<Vec<FlameGraph>, ReportError> {
         .map(|(job, (svg, small_svg))| FlameGraph {
             variant: job.profile.variant.clone(),
             traffic: job.profile.traffic.clone(),
-            is_difference: job.before.is_some(),
+            is_difference: job.changes.is_some(),
             title: job.title(),
             note: job.note(),
             file: job.file(),

@@ -176,8 +176,8 @@ pub(super) fn extras(
     let dir = &results.dir;
     let notes = Notes::read(dir, claims)?;
     let profiles = Profiles::read(dir, claims)?;
-    let flames = flame::flames(claims, &profiles, build)?;
     let changes = changes(claims, &profiles);
+    let flames = flame::flames(&profiles, &changes, build)?;
     let drawings = Drawings::draw(claims, results, &Charts::of(claims, results))?;
     Ok(Extras { notes, changes, flames, drawings })
 }

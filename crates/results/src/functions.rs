@@ -157,8 +157,18 @@ impl<'s> Index<'s> {
     }
 }
 
-/// The functions of both sides, by name, after folding. `names` are those of the sides.
-pub fn functions(mut sides: [Side; 2], names: [&str; 2]) -> Vec<Function> {
+/// Both sides after folding.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Folded {
+    /// The functions, by name.
+    pub functions: Vec<Function>,
+    /// The samples of both sides by stack, from the outermost function to the innermost: those below a stack come
+    /// right behind it.
+    pub stacks: BTreeMap<Vec<String>, [u64; 2]>,
+}
+
+/// Folds both sides. `names` are theirs.
+pub fn folded(mut sides: [Side; 2], names: [&str; 2]) -> Folded {
     let mut folded: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let rounds = if sides.iter().any(|side| side.stacks.len() > MOST_STACKS) { 0 } else { ROUNDS };
     for _ in 0..rounds {
@@ -173,19 +183,24 @@ pub fn functions(mut sides: [Side; 2], names: [&str; 2]) -> Vec<Function> {
         let words = format!("holds `{name}`, which is inlined in {}", names[1 - k]);
         folded.entry(caller).or_default().extend(std::iter::once(words).chain(more));
     }
-    let mut all: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
-    for (k, side) in sides.iter().enumerate() {
-        for (stack, n) in &side.stacks {
-            let leaf = stack.last().map_or("", String::as_str);
-            all.entry(leaf).or_default()[k] += n;
+    let mut stacks: BTreeMap<Vec<String>, [u64; 2]> = BTreeMap::new();
+    for (k, side) in sides.into_iter().enumerate() {
+        for (stack, n) in side.stacks {
+            stacks.entry(stack).or_default()[k] += n;
         }
+    }
+    let mut all: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
+    for (stack, both) in &stacks {
+        let own = all.entry(stack.last().map_or("", String::as_str)).or_default();
+        (0..2).for_each(|k| own[k] += both[k]);
     }
     let one = |(name, samples): (&str, [u64; 2])| Function {
         name: name.to_owned(),
         samples,
         folded: folded.get(name).cloned().unwrap_or_default(),
     };
-    all.into_iter().map(one).collect()
+    let functions = all.into_iter().map(one).collect();
+    Folded { functions, stacks }
 }
 
 /// A function of the baseline and the one that has its place in the variant.
@@ -244,10 +259,12 @@ mod tests {
     fn both(before: &str, after: &str) -> Vec<Function> {
         let sides = [side(before), side(after)];
         let samples = totals(&sides);
-        let found = functions(sides, ["old", "new"]);
-        let sums = [0, 1].map(|k| found.iter().map(|own| own.samples[k]).sum::<u64>());
+        let Folded { functions, stacks } = folded(sides, ["old", "new"]);
+        let sums = [0, 1].map(|k| functions.iter().map(|own| own.samples[k]).sum::<u64>());
         assert_eq!(sums, samples, "folding loses nothing");
-        found
+        let sums = [0, 1].map(|k| stacks.values().map(|both| both[k]).sum::<u64>());
+        assert_eq!(sums, samples, "nor do its stacks");
+        functions
     }
 
     fn of<'f>(found: &'f [Function], name: &str) -> &'f Function {

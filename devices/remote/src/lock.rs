@@ -21,10 +21,10 @@ pub struct Lock {
 /// What stands in a lock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holder {
-    /// Who, in words for people.
-    pub owner: String,
-    /// Since when, by the tester's clock.
-    pub since: String,
+    /// Who, in words for people; nothing where the lock does not say it.
+    pub owner: Option<String>,
+    /// Since when, by the tester's clock; nothing where the lock does not say it.
+    pub since: Option<String>,
     /// Whether its shell is still there.
     pub is_alive: bool,
 }
@@ -35,10 +35,29 @@ const FUNCTIONS: &str = include_str!("lock.sh");
 impl Holder {
     /// What [`looking`] said.
     fn told(said: &str) -> Option<Self> {
-        let mut lines = said.lines().map(str::to_owned);
-        let owner = lines.next()?;
-        let since = lines.next().unwrap_or_default();
-        Some(Self { owner, since, is_alive: lines.next().as_deref() == Some("yes") })
+        let mut lines = said.lines();
+        let known = |line: &str| (line != "?").then(|| line.to_owned());
+        let [owner, since] = [lines.next()?, lines.next().unwrap_or("?")].map(known);
+        Some(Self { owner, since, is_alive: lines.next() == Some("yes") })
+    }
+
+    /// Who it is, and since when, in words.
+    pub(crate) fn who(&self) -> String {
+        let owner = self.owner.as_deref().unwrap_or("somebody whom it does not name");
+        match &self.since {
+            Some(since) => format!("{owner} since {since}"),
+            None => format!("{owner}, it does not say since when"),
+        }
+    }
+
+    /// Why a testbed is not free, without a name: those who read it are not those who may know it.
+    fn in_the_way(&self) -> String {
+        match (self.is_alive, &self.since) {
+            (true, Some(since)) => format!("somebody else works on this testbed since {since}"),
+            (true, None) => "somebody else works on this testbed".to_owned(),
+            (false, Some(since)) => format!("somebody else left this testbed locked on {since}"),
+            (false, None) => "a lock without a date is on this testbed: it was cut short".into(),
+        }
     }
 }
 
@@ -72,11 +91,10 @@ impl Lock {
             }
             _ => {
                 let holder = Self::look(tester, is_stopped)?.unwrap_or_default();
-                let what = match holder.is_alive {
-                    true => format!("somebody else works on this testbed since {}", holder.since),
-                    false => format!("somebody else left this testbed locked on {}", holder.since),
-                };
-                (what, "`fwdlab unlock --testbed FILE` says who, and frees it".to_owned())
+                (
+                    holder.in_the_way(),
+                    "`fwdlab unlock --testbed FILE` says who, and frees it".to_owned(),
+                )
             }
         };
         Err(RemoteError::failed(FailureKind::Locked, tester.role(), what, remedy))
@@ -170,7 +188,10 @@ mod tests {
     fn a_lock_is_taken_once_and_taken_over_from_its_dead_owner_alone() {
         let (_dir, lock) = place();
         let mut child = held(&lock, "me@here");
-        assert!(holder(&lock).is_some_and(|own| own.is_alive && own.owner == "me@here"));
+        assert!(
+            holder(&lock)
+                .is_some_and(|own| own.is_alive && own.owner.as_deref() == Some("me@here"))
+        );
         assert_eq!(said(&taking(&lock, "22", "me@here")), "taken");
         child.kill().expect("killed");
         child.wait().expect("ended");
@@ -201,8 +222,7 @@ mod tests {
     fn whatever_has_the_name_of_a_lock_is_one() {
         let (dir, lock) = place();
         assert_eq!(holder(&lock), None);
-        let unknown =
-            Holder { owner: "unknown".to_owned(), since: "unknown".to_owned(), is_alive: false };
+        let unknown = Holder { owner: None, since: None, is_alive: false };
         fs::write(&lock, "").expect("written");
         assert_eq!(holder(&lock).as_ref(), Some(&unknown));
         assert_eq!(said(&taking(&lock, "11", "me@here")), "taken");
@@ -218,9 +238,33 @@ mod tests {
         fs::remove_dir(&lock).expect("removed");
         let mut child = held(&lock, "me@here");
         fs::write(dir.path().join("lock/owner"), "me@h").expect("written");
-        assert!(holder(&lock).is_some_and(|own| own.is_alive && own.owner == "me@h"));
+        assert!(
+            holder(&lock).is_some_and(|own| own.is_alive && own.owner.as_deref() == Some("me@h"))
+        );
         child.kill().expect("killed");
         child.wait().expect("ended");
+    }
+
+    /// It was "left locked on unknown", and freed from "unknown since unknown".
+    #[test]
+    fn a_lock_that_does_not_say_who_or_since_when_is_said_to_be_one() {
+        let holder = |owner: &str, since: &str, alive| {
+            Holder::told(&format!("{owner}\n{since}\n{alive}")).expect("something lies there")
+        };
+        let bare = holder("?", "?", "no");
+        assert_eq!(bare.who(), "somebody whom it does not name, it does not say since when");
+        assert!(
+            bare.in_the_way().contains("without a date is on this testbed: it was cut short"),
+            "{bare:?}"
+        );
+        assert_eq!(holder("me@h", "?", "no").who(), "me@h, it does not say since when");
+        let dated = holder("?", "Sun Nov 29", "no");
+        assert_eq!(dated.who(), "somebody whom it does not name since Sun Nov 29");
+        assert_eq!(dated.in_the_way(), "somebody else left this testbed locked on Sun Nov 29");
+        let alive = holder("me@h", "?", "yes").in_the_way();
+        assert_eq!(alive, "somebody else works on this testbed");
+        assert_eq!(holder("me@h", "Sun Nov 29", "yes").who(), "me@h since Sun Nov 29");
+        assert_eq!(Holder::told(""), None);
     }
 
     /// It was held by nobody who could free it: its token was empty.

@@ -45,13 +45,13 @@ hold() { # DIR TOKEN OWNER
     echo taken
 }
 
-# Says who holds it, since when, and whether he is alive; nothing where nothing has its name. What lies there may be
-# anything: cut short by a full disk, a file, a link to nowhere.
+# Says who holds it, since when (`?` where it does not say), and whether he is alive; nothing where nothing has
+# its name. What lies there may be anything: cut short by a full disk, a file, a link to nowhere.
 look() { # DIR
     [ -e "$1" ] || [ -L "$1" ] || return 0
     for file in owner since; do
         line=$(head -n 1 "$1/$file" 2>/dev/null)
-        printf '%s\n' "${line:-unknown}"
+        printf '%s\n' "${line:-?}"
     done
     if is_alive "$1"; then echo yes; else echo no; fi
 }

@@ -19,9 +19,9 @@ pub fn unlock(file: &Path, program: &Path, is_forced: bool) -> Result<Option<Str
     let reach = Reach::new(&testbed, program)?;
     let mut tester = reach.connect(&testbed, &testbed.tester, CONNECT, &|| false)?;
     let Some(holder) = Lock::look(&mut tester, &|| false)? else { return Ok(None) };
-    let who = format!("{} since {}", holder.owner, holder.since);
+    let who = holder.who();
     if holder.is_alive && !is_forced {
-        let what = format!("{who} still works on it");
+        let what = format!("it is still worked on, locked by {who}");
         let remedy = "ask them, or add --force";
         return Err(RemoteError::failed(FailureKind::Locked, tester.role(), what, remedy));
     }

@@ -16,11 +16,14 @@ pub(super) fn findings(program: Option<&Path>) -> Vec<DoctorFinding> {
     let kernels: Vec<(&str, KernelAtHand)> = PLACES
         .into_iter()
         .flat_map(|place| kernels_at_hand(Path::new(place)).into_iter().map(move |k| (place, k)))
-        .filter(|(place, kernel)| *place == PLACES[0] || kernel.name.starts_with("kernels/"))
+        .filter(|(place, kernel)| *place == PLACES[0] || !kernel.is_installed)
         .collect();
     let first = kernels.first().map(|(_, kernel)| kernel);
-    let freebsd = PLACES.iter().flat_map(|place| freebsd_at_hand(Path::new(place))).collect();
-    vec![emulator(), guests(&kernels), freebsd_guests(freebsd), virtualisation(program, first)]
+    let freebsd: Vec<FreeBsdAtHand> =
+        PLACES.iter().flat_map(|place| freebsd_at_hand(Path::new(place))).collect();
+    let has_freebsd = freebsd.iter().any(|kernel| kernel.is_usable);
+    let linux = guests(&kernels, !has_freebsd);
+    vec![emulator(), linux, freebsd_guests(freebsd), virtualisation(program, first)]
 }
 
 /// Where `examples/freebsd.sh` puts kernels and the root image.
@@ -118,12 +121,14 @@ fn emulator() -> DoctorFinding {
     }
 }
 
-fn guests(kernels: &[(&str, KernelAtHand)]) -> DoctorFinding {
+fn guests(kernels: &[(&str, KernelAtHand)], is_needed: bool) -> DoctorFinding {
     DoctorFinding {
         what: "kernels to boot",
         present: kernels.iter().any(|(_, kernel)| fault(kernel).is_none()),
         detail: match kernels {
-            [] => "none in examples/kernels, ./kernels and /boot".to_owned(),
+            [] => "none in examples/kernels, ./kernels and /boot, and this directory is no tree in which \
+                   one was built"
+                .to_owned(),
             some => some
                 .iter()
                 .map(|(place, kernel)| words(place, kernel))
@@ -131,10 +136,10 @@ fn guests(kernels: &[(&str, KernelAtHand)]) -> DoctorFinding {
                 .join(", "),
         },
         enables: "variants of device = \"vm\", examples/kernels.toml",
-        remedy: "name your own, or have examples/kernels.sh get Linux 6.1 and 6.12 from Debian's \
-                 packages, unpacked and not installed",
-        // Kernels may lie anywhere.
-        is_needed: false,
+        remedy: "one that lies elsewhere is named to `fwdlab run --kernel before=PATH --kernel after=PATH`, which \
+                 looks at it first; or have examples/kernels.sh get Linux 6.1 and 6.12 from Debian's packages, \
+                 unpacked and not installed",
+        is_needed,
     }
 }
 
@@ -148,14 +153,13 @@ fn words(place: &str, kernel: &KernelAtHand) -> String {
     if let Some(fault) = fault(kernel) {
         return fault;
     }
-    let is_unpacked = kernel.name.starts_with("kernels/");
     let place = match place {
         "." => String::new(),
         place => format!("{place}/"),
     };
-    let name = match is_unpacked {
-        true => format!("{place}{} ({})", kernel.name, kernel.release),
-        false => format!("{} (installed)", kernel.name),
+    let name = match kernel.is_installed {
+        false => format!("{place}{} ({})", kernel.name, kernel.release),
+        true => format!("{} (installed)", kernel.name),
     };
     if kernel.has_modules { name } else { format!("{name} without modules") }
 }
@@ -218,11 +222,11 @@ mod tests {
             release: "6.1.0-9".to_owned(),
             image: "boot/vmlinuz".into(),
             has_modules,
+            is_installed: !name.contains('/'),
         };
-        let found = guests(&[
-            ("examples", kernel("kernels/6.1", true)),
-            ("examples", kernel("6.1.0-9", false)),
-        ]);
+        let found =
+            [("examples", kernel("kernels/6.1", true)), ("examples", kernel("6.1.0-9", false))];
+        let found = guests(&found, true);
         assert_eq!(
             found.detail,
             "examples/kernels/6.1 (6.1.0-9), 6.1.0-9 (installed) without modules"
@@ -232,9 +236,12 @@ mod tests {
         let empty = dir.path().join("vmlinuz-6.1");
         std::fs::write(&empty, "").expect("a file");
         let cut = KernelAtHand { image: empty, ..kernel("kernels/6.1", true) };
-        let unfit = guests(&[("examples", cut)]);
+        let unfit = guests(&[("examples", cut)], true);
         assert!(!unfit.present && unfit.detail.contains("is no kernel: it is empty"), "{unfit:?}");
-        let none = guests(&[]);
-        assert!(!none.present && none.remedy.contains("examples/kernels.sh"), "{none:?}");
+        // "It can be measured here" was said, and exit code 0, where there was nothing to boot.
+        let none = guests(&[], true);
+        assert!(!none.present && none.is_needed, "{none:?}");
+        assert!(none.remedy.contains("examples/kernels.sh"), "{none:?}");
+        assert!(!guests(&[], false).is_needed, "there are guests of FreeBSD");
     }
 }

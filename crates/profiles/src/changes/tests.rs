@@ -131,3 +131,33 @@ fn without_a_cost_shares_are_compared() {
     assert!(sentence.ends_with("% of the busy samples."), "{sentence}");
     assert!(sentence.contains("`f40`, +") && !sentence.contains("in all"), "{sentence}");
 }
+
+/// Shares were drawn, so that all that had not changed was blue beside one function that had grown.
+#[test]
+fn a_graph_of_differences_colours_what_the_table_names_and_nothing_else() {
+    let changes = pair(7, 60.0, "slower");
+    let both = |line: &String| {
+        let mut words = line.rsplitn(3, ' ');
+        let [new, old] = [0, 1].map(|_| words.next().and_then(|n| n.parse::<f64>().ok()).unwrap());
+        (words.next().unwrap().rsplit(';').next().unwrap().to_owned(), old, new)
+    };
+    let lines: Vec<_> = changes.lines().iter().map(both).collect();
+    let named: Vec<&str> = changes.rows.iter().map(|own| own.name.as_str()).collect();
+    let coloured: Vec<&str> =
+        lines.iter().filter(|(_, old, new)| old != new).map(|(name, ..)| name.as_str()).collect();
+    assert_eq!(coloured, named);
+    // Thousandths of an instruction: as much as the table has, and the whole is that of the variant.
+    let (_, old, new) = lines.iter().find(|(name, ..)| name == "f40").unwrap();
+    assert!(((new - old) / 1e3 - changes.rows[0].change()).abs() < 0.2, "{old} {new}");
+    let whole: f64 = lines.iter().map(|(_, _, new)| new / 1e3).sum();
+    assert!((whole - changes.totals[1]).abs() < 1.0, "{whole} of {:?}", changes.totals);
+    let heading = changes.heading();
+    assert!(
+        heading.ends_with(", inet: red is more instructions per frame, blue less"),
+        "{heading}"
+    );
+    // Where nothing differs, nothing is coloured, and that is said.
+    let none = pair(1, 0.0, "open");
+    assert!(none.lines().iter().map(both).all(|(_, old, new)| old == new));
+    assert!(none.legend().contains("nothing is coloured"), "{}", none.legend());
+}

@@ -1,12 +1,10 @@
 //! Flame graphs, drawn by inferno.
 
-use inferno::differential;
 use inferno::flamegraph::{self, Options};
 
 use super::Job;
 use crate::ReportError;
 use fwdlab_figures::FigureError;
-use fwdlab_profiles::Profile;
 
 /// Draws a graph, without frames narrower than so many per cent.
 pub fn svg(job: &Job<'_>, narrowest: f64) -> Result<String, ReportError> {
@@ -14,15 +12,26 @@ pub fn svg(job: &Job<'_>, narrowest: f64) -> Result<String, ReportError> {
         name: "a flame graph",
         detail: format!("{}: {e}", job.title()),
     };
-    let lines = match job.before {
-        Some(before) => difference(before, job.profile).map_err(wrong)?,
+    let mut options = Options::default();
+    let lines = match job.changes {
+        Some(changes) => {
+            // They are in the order of the tree; by letters, `a;b-c` would come between `a;b` and `a;b;c`.
+            options.no_sort = true;
+            options.count_name = changes.count().to_owned();
+            changes.lines()
+        }
         None => job.profile.lines(),
     };
-    let mut options = Options::default();
     options.title = job.title();
     // The picture has room for 160 characters; the page says all of it.
     let mut note = job.note();
     if let Some((head, _)) = note.split_once(", in a trial").filter(|_| note.len() > 155) {
+        note = format!("{head}.");
+    }
+    // So it has for the first sentences of how to read a difference.
+    if let Some((head, _)) =
+        note.rsplit_once(". ").filter(|_| job.changes.is_some() && note.len() > 130)
+    {
         note = format!("{head}.");
     }
     options.subtitle = Some(note);
@@ -34,15 +43,4 @@ pub fn svg(job: &Job<'_>, narrowest: f64) -> Result<String, ReportError> {
     flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut svg)
         .map_err(wrong)?;
     Ok(String::from_utf8_lossy(&svg).into_owned())
-}
-
-/// Folded lines with two counts each, the first scaled to the second's total.
-fn difference(before: &Profile, after: &Profile) -> std::io::Result<Vec<String>> {
-    let options = differential::Options { normalize: true, ..Default::default() };
-    let mut out = Vec::new();
-    let (before, after) = (before.lines().join("\n"), after.lines().join("\n"));
-    differential::from_readers(options, before.as_bytes(), after.as_bytes(), &mut out)?;
-    let mut lines: Vec<String> = String::from_utf8_lossy(&out).lines().map(str::to_owned).collect();
-    lines.sort();
-    Ok(lines)
 }

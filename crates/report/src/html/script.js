@@ -105,6 +105,7 @@
   const isDark = () => root.dataset.look === 'dark'
     || (root.dataset.look !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
   const night = '<style>rect[fill="url(#background)"]{fill:#0f1419}'
+    + 'rect[fill="rgb(250,250,250)"]{fill:#8b98a5}'
     + '#title,#subtitle,#details,#unzoom,#search,#matched{fill:#e6edf3!important}</style>';
   function flame(frame) {
     const details = frame.closest('details');
