@@ -20,7 +20,7 @@ pub const LEAST_BLOCKS: u32 = 4;
 pub const LEAST_TRIALS: usize = 2;
 
 /// Why costs are not compared.
-const COSTS_APART: &str = "the device cost of one lies between readings of a clock, that of the other is sampled at ticks of the kernel's: \
+pub const COSTS_APART: &str = "the device cost of one lies between readings of a clock, that of the other is sampled at ticks of the kernel's: \
      they are two quantities";
 
 /// One block: the baseline's trial first, then each variant's.
@@ -173,10 +173,8 @@ pub fn compare(
         metric.of(trial).filter(|value| value.is_finite() && *value > 0.0)
     };
     let is_whole = |column: &usize| rows.iter().all(|row| figure(row, *column).is_some());
-    let is_alike = |column: &usize| {
-        let by = |row: &Row<'_>, column: usize| row[column].measured.busy_by;
-        metric != Metric::Cost || rows.iter().all(|row| by(row, 0) == by(row, *column))
-    };
+    let is_alike =
+        |column: &usize| metric.is_one_quantity(rows.iter().flat_map(|row| [row[0], row[*column]]));
     let whole: Vec<usize> = (1..=columns)
         .filter(|column| is_whole(&0) && is_whole(column) && is_alike(column))
         .collect();

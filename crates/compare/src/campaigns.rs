@@ -255,8 +255,11 @@ fn together(each: &[judge::Judgement<'_>], by: By) -> Result<Together, Error> {
     if each.iter().any(|own| own.sides[0].is_empty()) {
         return Err(Error::TooFew { what: "blocks of a campaign", got: 0, need: 2 });
     }
-    let figures = each.iter().flat_map(|own| own.sides.iter().flatten());
-    let figures: Vec<f64> = figures.filter_map(|trial| by.metric.of(trial)).collect();
+    let trials = || each.iter().flat_map(|own| own.sides.iter().flatten()).copied();
+    if !by.metric.is_one_quantity(trials()) {
+        return Err(Error::Unlike { why: blocks::COSTS_APART });
+    }
+    let figures: Vec<f64> = trials().filter_map(|trial| by.metric.of(trial)).collect();
     let resolution = Resolution::of(&figures);
     let confidence = by.terms.confidence;
     let at = |campaigns: &[Campaign]| -> Result<Together, Error> {

@@ -10,6 +10,7 @@ use fwdlab_stats::{Comparison, Error, Resolution, Subject, Verdict, percent_inte
 use crate::asked::terms;
 use crate::campaigns::{least, of_one_experiment, speeds};
 use crate::{CompareError, Group, Judgement, LeftOut, Options};
+use fwdlab_claims::blocks;
 use fwdlab_claims::judge::{self, Terms};
 use fwdlab_claims::runs::{self, Series};
 use fwdlab_claims::words::{self, Said};
@@ -164,6 +165,9 @@ impl<'a> Own<'a> {
         metric: Metric,
         by: &By,
     ) -> Result<Comparison, Error> {
+        if !metric.is_one_quantity(trials.iter().flatten().flatten().copied()) {
+            return Err(Error::Unlike { why: blocks::COSTS_APART });
+        }
         let one = |(kept, results): (&Vec<&Trial>, &Results)| OneSide {
             speeds: speeds(kept, metric),
             failed: results.trials_of(self.variant, self.traffic).len() - kept.len(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fwdlab_compare::{Compared, Format, Options};
 use fwdlab_results::journal::Journal;
 use fwdlab_results::{
-    Benchmark, Busy, Campaign, LimitedBy, Measure, Results, Soak, Status, Trial, examples,
+    Benchmark, Busy, BusyBy, Campaign, LimitedBy, Measure, Results, Soak, Status, Trial, examples,
 };
 use fwdlab_stats::validity::Finding;
 use fwdlab_stats::{Confidence, Estimand, Method};
@@ -22,11 +22,12 @@ struct Figures {
     /// Seconds without loss, where that is measured.
     soak: Option<f64>,
     limit: LimitedBy,
+    by: Option<BusyBy>,
     is_ok: bool,
 }
 
 const USUAL: Figures =
-    Figures { rate: 4e6, cost: 100.0, soak: None, limit: LimitedBy::Device, is_ok: true };
+    Figures { rate: 4e6, cost: 100.0, soak: None, limit: LimitedBy::Device, by: None, is_ok: true };
 
 /// What a made-up campaign has.
 #[derive(Clone, Debug)]
@@ -97,6 +98,7 @@ fn trial((block, traffic, variant): (u32, &str, &str), order: u32, own: Figures)
     };
     let busy = Busy { ns: (own.cost * 400_000.0) as u64, frames: 400_000 };
     trial.measured.intervals[0].busy = Some(busy);
+    trial.measured.busy_by = own.by;
     let soak = |seconds| Benchmark::Soak(Soak { seconds, ..Soak::default() });
     trial.measured.benchmark = own.soak.map(soak);
     if own.soak.is_some() {
@@ -127,6 +129,7 @@ fn figures() -> impl Strategy<Value = Figures> {
             cost: 100.0 / level * (1.0 + cost),
             soak: None,
             limit,
+            by: None,
             is_ok,
         },
     )
@@ -628,4 +631,51 @@ fn figures_of_two_measures_are_no_before_and_after() {
     let error = fwdlab_compare::compare(&options, &mut std::io::empty()).unwrap_err().to_string();
     let wanted = "run-1 has its forwarding rate";
     assert!(error.contains(wanted) && error.contains("run-2 its time without loss"), "{error}");
+}
+
+/// `--metric cost` held a cost by ticks against one between readings of a clock, which the run's verdict did not.
+#[test]
+fn costs_that_were_taken_in_two_ways_are_compared_nowhere() {
+    let ticks = Some(BusyBy::Ticks);
+    // Each campaign is another one.
+    let own = |at: usize, by: [Option<BusyBy>; 2]| {
+        let figures = |by, cost: f64| Figures { cost: cost + at as f64, by, ..USUAL };
+        let block = |block: usize| {
+            let cost = 100.0 + block as f64 / 10.0;
+            [figures(by[0], cost), figures(by[1], 1.01 * cost)]
+        };
+        Made::of(&(0..6).map(block).collect::<Vec<_>>())
+    };
+    let ways = [[None; 2], [None; 2], [None; 2], [ticks; 2], [ticks; 2], [ticks; 2], [None, ticks]];
+    let made: Vec<Made> = (0..).zip(ways).map(|(at, by)| own(at, by)).collect();
+    let (_root, dirs) = directories(&made);
+    let asked = || Options { metric: Some("cost".to_owned()), ..Options::default() };
+    let of = |before: &[usize], after: &[usize]| {
+        let all: Vec<&Path> = before.iter().map(|at| dirs[*at].as_path()).collect();
+        let after = after.iter().map(|at| dirs[*at].clone()).collect();
+        let said = text(&compared(&all, Options { after, ..asked() }));
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    // One directory; before and after; campaigns of one experiment; three before and three after.
+    for said in [of(&[6], &[]), of(&[0, 3], &[]), of(&[0, 1, 3], &[]), of(&[0, 1, 2], &[3, 4, 5])] {
+        assert!(said.contains("they are two quantities"), "{said}");
+        assert!(!said.contains("slower by") && !said.contains("faster by"), "{said}");
+    }
+    // Taken in one way they are compared.
+    for said in [of(&[3], &[]), of(&[0, 1], &[]), of(&[3, 4, 5], &[]), of(&[0, 1], &[2])] {
+        assert!(!said.contains("two quantities"), "{said}");
+    }
+    // Beside a file, which says no more than that its values are a cost.
+    let table = dirs[0].with_file_name("costs.csv");
+    std::fs::write(&table, "variant,group,device cost [ns/frame]\nnew,inet,99\nnew,inet,101\n")
+        .unwrap();
+    let beside = |dir: &Path| {
+        let sources = vec![dir.to_owned(), table.clone()];
+        fwdlab_compare::compare(&Options { sources, ..asked() }, &mut std::io::empty())
+    };
+    let names = |all: Compared| -> Vec<String> {
+        all.groups[0].series.iter().map(|own| own.name.clone()).collect()
+    };
+    assert_eq!(names(beside(&dirs[0]).unwrap()), ["radix", "modular", "new"]);
+    assert_eq!(names(beside(&dirs[3]).unwrap()), ["radix", "modular"]);
 }

@@ -299,14 +299,18 @@ pub(super) fn abilities(
             && demands.iter().all(|demand| (demand.is_met)(&can))
             && wanted.words.iter().all(|word| other.check_word(word).is_ok())
     };
-    let able = devices.iter().find(meets_all);
+    let able: Vec<&str> = devices.iter().filter(meets_all).map(|own| own.name()).collect();
     for demand in &demands {
         let can = device.abilities();
         if (demand.is_met)(&can) {
             continue;
         }
         let Demand { what, is_met, measure, remedy, key: (field, at) } = demand;
-        let other = able.or_else(|| devices.iter().find(|other| is_met(&other.abilities())));
+        let meets = |other: &&&dyn Schema| is_met(&other.abilities());
+        let others: Vec<&str> = match able.is_empty() {
+            true => devices.iter().filter(meets).map(|own| own.name()).collect(),
+            false => able.clone(),
+        };
         let most = can.longest_frame_bytes;
         let what = match what.starts_with("send frames of") {
             true => format!("{what}, only of {most} at most"),
@@ -316,21 +320,31 @@ pub(super) fn abilities(
         let what = why.map_or(what.clone(), |why| format!("{what}: {why}"));
         let complaint = Complaint::new(
             format!("the device {:?} cannot {what}", device.name()),
-            match other {
-                Some(other) => {
+            match others.is_empty() {
+                true => "what one device can do".to_owned(),
+                false => {
                     let rest =
-                        if able.is_some() { "" } else { ", which cannot do what else is asked" };
-                    format!("device = {:?} for it{}{rest}", other.name(), kind_of(*measure))
+                        if able.is_empty() { ", which cannot do what else is asked" } else { "" };
+                    format!("device = {} for it{}{rest}", one_of(&others), kind_of(*measure))
                 }
-                None => "what one device can do".to_owned(),
             },
             // Another device helps where it can do all.
-            match able {
-                Some(_) => format!("change the device, or {remedy}"),
-                None => (*remedy).to_owned(),
+            match able.is_empty() {
+                false => format!("change the device, or {remedy}"),
+                true => (*remedy).to_owned(),
             },
         );
         complaints.add(at, field, complaint);
+    }
+}
+
+/// Names, of which one is to be written.
+fn one_of(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, before)) => format!("{} or {last}", before.join(", ")),
+        None => String::new(),
     }
 }
 
@@ -587,6 +601,22 @@ mod tests {
                 assert!(said.starts_with(&wanted), "{said}");
             }
         }
+    }
+
+    /// One device was named, where several could.
+    #[test]
+    fn all_devices_that_can_are_named() {
+        let text = format!(
+            "title = \"t\"\ndevice = \"plain\"\nbaseline = \"a\"\nmeasure = \"recovery\"\n\
+             [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n[[traffic]]\nname = \"t\"\n\
+             {INET}[routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n"
+        );
+        let devices: [&dyn Schema; 4] = [&Rings, &Plain, &Even, &Anything];
+        let read = Experiment::parse(Path::new("x.toml"), &text, &devices);
+        let said = read.expect_err("refused").to_string();
+        let wanted =
+            "device = \"rings\", \"even\" or \"anything\" for it; change the device, or remove";
+        assert!(said.contains(wanted), "{said}");
     }
 
     #[test]

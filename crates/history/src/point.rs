@@ -31,12 +31,15 @@ pub struct Key {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<u64>,
     /// What was measured, by its name in experiment files, where it is neither the forwarding rate
-    /// nor the device's cost: `recovery`.
+    /// nor the device's cost: `recovery`; `sampled` of a cost by ticks of a clock.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub measure: String,
     /// `frames/s`, `ns/frame`, or that of the measure.
     pub unit: String,
 }
+
+/// The measure of a device's cost that was sampled at ticks of a clock: another quantity than one between readings of it.
+pub(crate) const SAMPLED: &str = "sampled";
 
 impl Key {
     /// The series' name: its parts in words.
@@ -71,7 +74,11 @@ impl Key {
     /// The words of a device's cost; empty for all else.
     fn cost(&self) -> &'static str {
         let is_cost = [Tick::Nanosecond, Tick::Instruction].iter().any(|t| t.each() == self.unit);
-        if is_cost { Metric::Cost.title() } else { "" }
+        match is_cost {
+            true if self.measure == SAMPLED => "sampled device cost",
+            true => Metric::Cost.title(),
+            false => "",
+        }
     }
 
     /// Whether lower values are better.

@@ -814,6 +814,43 @@ fn a_core_that_tester_and_device_share_is_stated_and_no_fault_of_the_generator()
     assert!(headroom.text.ends_with("the device had 75.0 % to 75.0 % of that core"));
 }
 
+/// The badge said that verdicts rested on the cost where no cost was compared.
+#[test]
+fn the_badge_says_what_verdicts_rest_on_where_costs_were_taken_in_two_ways() {
+    let mut results = example::results(&example::TWO, 8);
+    for trial in &mut results.trials {
+        trial.limited_by = fwdlab_results::LimitedBy::Generator;
+    }
+    let said = |results: &Results| {
+        let own = claims(results).unwrap();
+        let badge = own.badges.iter().find(|badge| badge.name == "tester headroom");
+        (own.verdicts[0].metric, badge.expect("it is asked").text.clone())
+    };
+    let (metric, text) = said(&results);
+    assert!(
+        metric == "cost" && text.ends_with("those verdicts rest on its cost per frame"),
+        "{text}"
+    );
+    let of_second =
+        |trial: &&mut fwdlab_results::Trial| trial.variant != "radix" && trial.traffic == "inet";
+    for trial in results.trials.iter_mut().filter(of_second) {
+        trial.measured.busy_by = Some(fwdlab_results::BusyBy::Ticks);
+    }
+    let (metric, text) = said(&results);
+    assert_eq!(metric, "rate");
+    assert!(text.ends_with("1 of those 2 verdicts rest on its cost per frame; in the others its own rate may be higher"), "{text}");
+    results.trials.retain(|trial| trial.traffic == "inet");
+    results.campaign.traffics.truncate(1);
+    let (metric, text) = said(&results);
+    assert_eq!(metric, "rate");
+    assert!(
+        text.ends_with(
+            "may be higher there, and costs that were taken in two ways are not compared"
+        ),
+        "{text}"
+    );
+}
+
 /// "Limited by tester" stood at a guest's variant whose device took 96 % of all instructions.
 #[test]
 fn where_tester_and_device_take_turns_neither_is_blamed_and_the_cost_decides() {

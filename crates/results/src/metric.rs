@@ -103,16 +103,25 @@ impl Metric {
     /// the device could do, and its cost decides. A device that reported no
     /// cost, or costs that were taken in different ways, leave only the rate.
     pub fn deciding<'t>(trials: impl Iterator<Item = &'t Trial>) -> Self {
-        let (mut is_bounded, mut has_cost, mut way) = (false, true, None);
+        let (mut is_bounded, mut has_cost, mut all) = (false, true, Vec::new());
         for trial in trials {
             if let Some(benchmark) = &trial.measured.benchmark {
                 return Self::Own(benchmark.measure());
             }
             is_bounded |= !trial.limited_by.is_device_alone();
-            let own = trial.measured.busy_by;
-            has_cost &= trial.cost_ns().is_some() && *way.get_or_insert(own) == own;
+            has_cost &= trial.cost_ns().is_some();
+            all.push(trial);
         }
-        if is_bounded && has_cost { Self::Cost } else { Self::Rate }
+        let is_told = is_bounded && has_cost && Self::Cost.is_one_quantity(all);
+        if is_told { Self::Cost } else { Self::Rate }
+    }
+
+    /// Whether the figures of these trials may be held against each other: costs that were taken in different ways
+    /// are different quantities.
+    pub fn is_one_quantity<'t>(self, trials: impl IntoIterator<Item = &'t Trial>) -> bool {
+        let mut ways = trials.into_iter().map(|trial| trial.measured.busy_by);
+        let first = ways.next();
+        self != Self::Cost || ways.all(|way| Some(way) == first)
     }
 
     /// The figure of `trial`, in [`Metric::unit`]; `None` when the trial
@@ -162,6 +171,16 @@ mod tests {
         let ticks = Some(BusyBy::Ticks);
         assert_eq!([of([ticks, ticks]), of([None, None])], [Metric::Cost; 2]);
         assert_eq!([of([ticks, None]), of([None, ticks])], [Metric::Rate; 2]);
+        let is_one = |metric: Metric, by: [Option<BusyBy>; 2]| {
+            let all = by.map(|busy_by| {
+                let mut trial = examples::trial(0);
+                trial.measured.busy_by = busy_by;
+                trial
+            });
+            metric.is_one_quantity(&all)
+        };
+        assert!(is_one(Metric::Rate, [ticks, None]) && is_one(Metric::Cost, [ticks; 2]));
+        assert!(!is_one(Metric::Cost, [ticks, None]) && !is_one(Metric::Cost, [None, ticks]));
     }
 
     #[test]

@@ -39,6 +39,12 @@ pub enum Error {
         /// The value itself.
         value: f64,
     },
+    /// Values are of different quantities.
+    #[error("{why}")]
+    Unlike {
+        /// What makes them so.
+        why: &'static str,
+    },
     /// A table has rows of different length.
     #[error(
         "block {block} has {} where the first block has {want}; leave out incomplete blocks",

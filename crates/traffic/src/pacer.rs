@@ -16,6 +16,8 @@ pub(crate) struct Pacer {
     scheduled: u64,
     /// Most frames that may be overdue; more are given up.
     most_overdue: u64,
+    /// As many at this rate; what waited when another rate ended may be more, until it has left.
+    usual_overdue: u64,
     given_up: u64,
     lapses: Vec<Lapsed>,
     /// What is given up within this time of a lapse is part of it, in ticks.
@@ -131,6 +133,11 @@ impl Schedule {
     }
 }
 
+/// Most frames that may be overdue at a rate.
+fn overdue_at(pps: f64) -> u64 {
+    (pps * CATCH_UP_NS / 1e9).max(512.0) as u64
+}
+
 impl Pacer {
     pub(crate) fn new(frames_per_second: f64, ns_per_tick: f64, start: u64) -> Self {
         let frames_per_tick = frames_per_second * ns_per_tick / 1e9;
@@ -149,13 +156,14 @@ impl Pacer {
     }
 
     fn of(schedule: Schedule, asked_pps: f64, (ns_per_tick, start): (f64, u64)) -> Self {
-        let most_overdue = (asked_pps * CATCH_UP_NS / 1e9).max(512.0) as u64;
+        let most_overdue = overdue_at(asked_pps);
         Self {
             schedule,
             asked_pps,
             start,
             scheduled: 0,
             most_overdue,
+            usual_overdue: most_overdue,
             given_up: 0,
             lapses: Vec::new(),
             one_lapse: (ONE_LAPSE_NS / ns_per_tick) as u64,
@@ -174,6 +182,8 @@ impl Pacer {
         let since = overdue as f64 / frames_per_tick;
         self.start = now.saturating_sub(since as u64);
         self.scheduled = 0;
+        self.usual_overdue = overdue_at(frames_per_second);
+        self.most_overdue = self.usual_overdue.max(overdue as u64 + 1);
     }
 
     /// Notes that frames are given up at `now`. Where nobody asked for long, each was to be given up when it was
@@ -240,6 +250,12 @@ impl Pacer {
         jitter.max_lateness = jitter.max_lateness.max(lateness);
         jitter.sent += count as u64;
         self.scheduled += count as u64;
+        if self.most_overdue > self.usual_overdue {
+            // What has left makes no room for more of it.
+            let until_now = self.schedule.until(now.saturating_sub(self.start));
+            let waiting = until_now.saturating_sub(self.scheduled);
+            self.most_overdue = self.most_overdue.min(self.usual_overdue.max(waiting));
+        }
     }
 
     pub(crate) fn summary(&self, ns_per_tick: f64) -> Pacing {
@@ -326,7 +342,25 @@ mod tests {
         pacer.due(400_500_000);
         let lapses = pacer.lapses(1000, 1.0);
         assert_eq!(lapses.len(), 3, "{lapses:?}");
-        assert!(lapses[2].ns.abs_diff(100_500_000) < 2_000, "{lapses:?}");
+        assert!(lapses[2].ns.abs_diff(190_500_000) < 2_000, "{lapses:?}");
+    }
+
+    /// Frames were caught up with by the rate before: after a change to a tenth a pause of 100 ms.
+    #[test]
+    fn after_a_change_a_pause_is_caught_up_with_as_far_as_at_the_new_rate() {
+        let mut pacer = Pacer::new(10e6, 1.0, 1_000_000_000);
+        let at = |ms: f64| 1_000_000_000 + (ms * 1e6) as u64;
+        pacer.due(at(200.0));
+        pacer.change(1e6, 1.0, at(200.0));
+        // What waits goes on waiting, as far as it has not left.
+        let due = pacer.due(at(200.0));
+        assert!((100_000..=100_001).contains(&due), "{due}");
+        pacer.left(60_000, at(200.0));
+        let due = pacer.due(at(300.0));
+        assert!((40_000..=40_001).contains(&due), "{due}");
+        pacer.left(due, at(300.0));
+        let due = pacer.due(at(400.0));
+        assert!((10_000..=10_001).contains(&due), "{due}");
     }
 
     #[test]

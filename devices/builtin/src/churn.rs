@@ -321,7 +321,7 @@ impl Waiting {
 }
 
 impl Changer {
-    /// Takes the router's tables over.
+    /// Takes the router's tables over; the thread that keeps them may use the processors of the calling one.
     ///
     /// # Errors
     /// When there is no thread for them.

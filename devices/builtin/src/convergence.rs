@@ -50,8 +50,6 @@ impl Rings {
         neighbour(&mut changed, own.gateways[1], OTHER_PATH_MAC)?;
         let ((out, back), device) = self.rings();
         let worker = worker(&mut changed, device, &self.pool)?;
-        let changer = Changer::new(changed)
-            .map_err(|source| BuiltinError::Port(PortError::Thread { source }))?;
         let mut paths =
             PathWatch::new(plan, &self.pool, (out, back), [TESTER_MACS[1], OTHER_PATH_MAC])?;
         let ([tester_core, device_core], is_over) = (self.cores(), AtomicBool::new(false));
@@ -76,8 +74,10 @@ impl Rings {
             let changer = std::thread::Builder::new()
                 .name("routes".to_owned())
                 .spawn_scoped(scope, move || {
+                    // The thread that syncs the tables comes to lie where this one does.
                     pin(spare_core);
-                    change(&changer, &own.routes(), (told, answer))
+                    let changer = Changer::new(changed)?;
+                    Ok(change(&changer, &own.routes(), (told, answer)))
                 })
                 .map_err(thread)?;
             pin(tester_core);
@@ -92,7 +92,7 @@ impl Rings {
             });
             drop((tell, over));
             let panicked = || BuiltinError::Thread { what: "it panicked".to_owned() };
-            let waited = changer.join().map_err(|_| panicked())?;
+            let waited = changer.join().map_err(|_| panicked())?.map_err(thread)?;
             let device = device.join().map_err(|_| panicked())?;
             let share = least(device, share_without((&waited.0, waited.1), &events));
             Ok::<_, BuiltinError>((events, share))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fwdlab_device::{Device, DeviceError, DoctorFinding, Kind, Place};
 use fwdlab_experiment::problem::Complaint;
 use fwdlab_experiment::{Abilities, Experiment, Schema, network_length};
-use fwdlab_results::{About, Link, Tick};
+use fwdlab_results::{About, Link, Measure, Tick};
 use fwdlab_router::EXTRA_NS_PER_FRAME;
 use fwdlab_traffic::size;
 
@@ -35,6 +35,16 @@ impl Schema for Builtin {
             ignores_latency: false,
             leaves_pairs_out: false,
             ..Abilities::ALL
+        }
+    }
+
+    fn why_not(&self, measure: Measure) -> Option<&'static str> {
+        match measure {
+            _ if measure.is_of_sessions() => Some("fwdlab's own router keeps no sessions"),
+            _ if measure.is_of_streams() => {
+                Some("no stacks answer each other over rings in memory")
+            }
+            _ => None,
         }
     }
 

@@ -76,7 +76,7 @@ impl Rings {
         let pool = Pool::new(PoolConfig { capacity, ..usual })?;
         let allowed = affinity::allowed_cores();
         let cores = two_of(&allowed)?;
-        let spare_core = allowed.get(2).or(allowed.first()).copied().filter(|_| cores.is_some());
+        let spare_core = spare_of(&allowed).filter(|_| cores.is_some());
         let churning = Churning::of(&experiment)?;
         let behind = behind(&experiment)?;
         Ok(Self {
@@ -272,9 +272,25 @@ fn two_of(allowed: &[usize]) -> Result<Option<(usize, usize)>, BuiltinError> {
     }
 }
 
+/// The core of what changes routes and syncs tables: one that neither tester nor device has. Of two it is the tester's,
+/// as the device is what is measured.
+fn spare_of(allowed: &[usize]) -> Option<usize> {
+    allowed.get(2).or(allowed.first()).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_changes_routes_has_a_core_of_its_own_where_there_are_three() {
+        for allowed in [&[0, 1, 2][..], &[0, 1, 2, 3], &[4, 6, 7, 9]] {
+            let (tester, device) = two_of(allowed).unwrap().unwrap();
+            let spare = spare_of(allowed).unwrap();
+            assert!(spare != tester && spare != device && allowed.contains(&spare), "{spare}");
+        }
+        assert_eq!((spare_of(&[2, 3]), spare_of(&[])), (Some(2), None));
+    }
 
     #[test]
     fn one_core_is_no_place_for_two() {

@@ -74,6 +74,11 @@ impl Schema for OnVeth {
         }
     }
 
+    fn why_not(&self, _: Measure) -> Option<&'static str> {
+        let why = "it is fwdlab's own router beside the kernel's, at the rate of both";
+        self.is_embedded.then_some(why)
+    }
+
     fn check_word(&self, word: &str) -> Result<(), Complaint> {
         settings::check_word(word, self.name())
     }

@@ -43,6 +43,14 @@ impl Schema for Remote {
         }
     }
 
+    fn why_not(&self, measure: Measure) -> Option<&'static str> {
+        Some(match measure {
+            Measure::Convergence => "nobody changes a real machine's routes by the tester's clock",
+            _ if measure.is_of_sessions() => "its testers send flows that neither begin nor end",
+            _ => "its testers are told one load a trial, and none dates what is lost",
+        })
+    }
+
     fn check_word(&self, word: &str) -> Result<(), Complaint> {
         settings::check_word(word)
     }

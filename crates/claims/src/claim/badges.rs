@@ -3,12 +3,14 @@
 use fwdlab_stats::coverage::BROKEN;
 use fwdlab_stats::validity::{self, Finding, Severity};
 
-use super::{Badge, Cell, Claims, State};
+use super::{Badge, Cell, Claims, State, VerdictClaim};
 use crate::comparable;
 use crate::judge::core_share;
 use crate::known::Proven;
 use fwdlab_results::units;
-use fwdlab_results::{Benchmark, Checks, LimitedBy, Measured, Queue, Results, Trial, TruthKind};
+use fwdlab_results::{
+    Benchmark, Checks, LimitedBy, Measured, Metric, Queue, Results, Trial, TruthKind,
+};
 use fwdlab_stats::{percent_interval, signed_percent};
 
 /// The badges of a campaign, in the order in which a reader asks.
@@ -19,7 +21,7 @@ pub(super) fn badges(results: &Results, claims: &Claims) -> Vec<Badge> {
         badges.extend([
             offered(&kept),
             forwarded(&kept),
-            headroom(&kept),
+            headroom(&kept, &claims.verdicts),
             flows(&kept),
             frames(&kept),
             proof(results, claims),
@@ -109,7 +111,7 @@ fn forwarded(kept: &[&Trial]) -> Badge {
     Badge { name: "forwarded", state, text }
 }
 
-fn headroom(kept: &[&Trial]) -> Badge {
+fn headroom(kept: &[&Trial], verdicts: &[VerdictClaim]) -> Badge {
     let bounded = kept.iter().filter(|t| t.limited_by.hides_device()).count();
     let both = kept.iter().filter(|t| t.limited_by == LimitedBy::Core).count();
     let asked = |t: &&&Trial| matches!(t.measured.benchmark, Some(Benchmark::Convergence(_)));
@@ -159,15 +161,35 @@ fn headroom(kept: &[&Trial]) -> Badge {
             format!(
                 "the device could have done more in {n} of {}; {}",
                 units::plural(kept.len(), "trial"),
-                if kept.iter().any(|t| t.cost_ns().is_some()) {
-                    "those verdicts rest on its cost per frame"
-                } else {
-                    "its own rate may be higher there"
-                }
+                rest_on(verdicts)
             ),
         ),
     };
     Badge { name: "tester headroom", state, text }
+}
+
+/// What verdicts rest on where the device could have done more.
+fn rest_on(verdicts: &[VerdictClaim]) -> String {
+    let by = |own: &&VerdictClaim, metric: Metric| own.metric == metric.name();
+    let is_bounded =
+        |own: &&VerdictClaim| own.bounded > 0 && (by(own, Metric::Rate) || by(own, Metric::Cost));
+    let of: Vec<&VerdictClaim> = verdicts.iter().filter(is_bounded).collect();
+    let by_cost = of.iter().filter(|own| by(own, Metric::Cost)).count();
+    let is_apart = |own: &&VerdictClaim| {
+        own.findings.iter().any(|finding| matches!(finding, Finding::CostsApart { .. }))
+    };
+    match by_cost {
+        0 if of.iter().any(is_apart) => {
+            "its own rate may be higher there, and costs that were taken in two ways are not compared"
+                .to_owned()
+        }
+        0 => "its own rate may be higher there".to_owned(),
+        n if n == of.len() => "those verdicts rest on its cost per frame".to_owned(),
+        n => format!(
+            "{n} of those {} verdicts rest on its cost per frame; in the others its own rate may be higher",
+            of.len()
+        ),
+    }
 }
 
 /// Where tester and device take turns on one processor.

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::series::Series;
-use fwdlab_results::{Metric, Results, Trial};
+use fwdlab_results::{BusyBy, Metric, Results, Trial};
 
 /// A series per traffic, variant and metric, the baseline first, to be compared with other sources.
 /// The rate is left out when it is not the device's own in any trial of the traffic and there is a
@@ -41,7 +41,7 @@ pub fn series(results: &Results, (variant, traffic): (&str, &str), metric: Metri
         name: variant.to_owned(),
         source: results.dir.to_string_lossy().into_owned(),
         group: traffic.to_owned(),
-        metric: metric.title().to_owned(),
+        metric: title(metric, &trials).to_owned(),
         unit: metric.unit_in(results.campaign.tick()).to_owned(),
         direction: metric.direction(),
         values: figures.iter().map(|(_, value)| *value).collect(),
@@ -51,6 +51,13 @@ pub fn series(results: &Results, (variant, traffic): (&str, &str), metric: Metri
         is_benchmark: false,
         context: Some(context(results, variant, traffic)),
     }
+}
+
+/// The figure in words; a cost says how it was taken, where not between readings of a clock: series of different words
+/// are not compared.
+fn title(metric: Metric, trials: &[&Trial]) -> &'static str {
+    let is_sampled = trials.iter().any(|trial| trial.measured.busy_by == Some(BusyBy::Ticks));
+    if metric == Metric::Cost && is_sampled { "sampled device cost" } else { metric.title() }
 }
 
 fn context(results: &Results, variant: &str, traffic: &str) -> Context {

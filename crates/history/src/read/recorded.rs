@@ -14,7 +14,7 @@ use fwdlab_results::{Imported, Measure, Metric, Results, Trial, units};
 
 use super::{Read, patched};
 use crate::machines::{of_environment, of_uname};
-use crate::point::{Key, Point};
+use crate::point::{Key, Point, SAMPLED};
 
 /// Reads one directory. What is damaged is left out with the reason.
 pub fn read(dir: &Path) -> Read {
@@ -127,6 +127,8 @@ fn undisturbed<'a>(trials: &[&'a Trial]) -> std::result::Result<Vec<&'a Trial>, 
 /// The measure of a figure where it is not the plain forwarding rate or cost; a search's by its goal.
 fn measure(metric: Metric, first: &Trial, of_campaign: Measure) -> String {
     let own = match metric {
+        // Ticks and readings of a clock are two quantities.
+        Metric::Cost if first.measured.busy_by.is_some() => return SAMPLED.to_owned(),
         Metric::Own(own) => own,
         Metric::Rate if first.measure == Measure::Rate => of_campaign,
         Metric::Rate => first.measure,
@@ -181,7 +183,7 @@ fn hardware(results: &Results, full: &Path, environment: &Environment) -> Hardwa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fwdlab_results::{Finished, TrialEnvironment, examples};
+    use fwdlab_results::{BusyBy, Finished, LimitedBy, TrialEnvironment, examples};
 
     fn of(results: &Results) -> Read {
         let mut read = Read::default();
@@ -207,6 +209,20 @@ mod tests {
         );
         let ended = of(&whole());
         assert!(!ended.points.is_empty() && ended.skipped.is_empty(), "{:?}", ended.skipped);
+    }
+
+    #[test]
+    fn costs_that_were_taken_in_two_ways_are_two_series() {
+        let mut results = whole();
+        results.trials.iter_mut().for_each(|trial| trial.limited_by = LimitedBy::Load);
+        let timed = of(&results).points[0].series.clone();
+        for trial in &mut results.trials {
+            trial.measured.busy_by = Some(BusyBy::Ticks);
+        }
+        let sampled = of(&results).points[0].series.clone();
+        assert!(timed.name().ends_with(" device cost") && sampled.is_lower_better());
+        assert!(sampled.name().ends_with(" sampled device cost"), "{}", sampled.name());
+        assert_ne!(timed, sampled);
     }
 
     #[test]

@@ -2,18 +2,24 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::sync::PoisonError;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use fwdlab_device::turns::{Again, Workers};
 use fwdlab_experiment::Experiment;
 use fwdlab_port::affinity;
 use fwdlab_results::{BackToBack, Benchmark, LatencyAt, Reset, SearchTrial};
+use fwdlab_topology::TopologyError;
+use nix::sched::{CloneFlags, setns};
 
 use super::tests::{ALONE, first_trials_of};
 use super::*;
+use crate::LinuxError;
 use crate::loads;
 use crate::probe::try_live_frames;
+use crate::setup::DEVICE;
 use crate::tester::Offering;
 
 /// The trials of one measure, by variant; nothing where this machine cannot.
@@ -272,6 +278,260 @@ fn a_reset_takes_longer_where_there_are_more_routes_and_loses_frames_meanwhile()
     // All that was there is there again: frames are counted after it as before.
     for (name, measured) in &list {
         assert!(measured.received > 0, "{name}");
+    }
+}
+
+/// One trial of a measure while something happens in the device's namespace, on a thread of its own there until it is
+/// told that the trial is over; with what that was. Nothing where this machine cannot.
+fn trial_beside<T: Send>(
+    test: &str,
+    (measure, how, set): (&str, &str, &str),
+    plant: impl FnOnce(&AtomicBool) -> T + Send,
+) -> Option<(Measured, T)> {
+    let text = format!(
+        "title = \"t\"\ndevice = \"linux\"\nbaseline = \"one\"\nmeasure = \"{measure}\"\n\
+         duration = \"100ms\"\nwarmup = \"0ms\"\ninterval = \"20ms\"\n[benchmarks]\n{how}\n\
+         [[variant]]\nname = \"one\"\n{set}\n[[variant]]\nname = \"two\"\n\
+         [[traffic]]\nname = \"inet\"\nsource = \"198.18.10.1-198.18.10.20:2000\"\n\
+         destination = \"198.19.10.1-198.19.10.100:2000\"\n\
+         [routes]\nstatic = [\"198.19.0.0/16 via 198.19.0.203\"]\n"
+    );
+    let text = if how.is_empty() { text.replace("[benchmarks]\n", "") } else { text };
+    let read = Experiment::of_text(Path::new("t.toml"), &text, &[&crate::LINUX]);
+    let experiment = Arc::new(read.expect("a right experiment"));
+    let skipped = |why: String| {
+        eprintln!("SKIPPED {test}: {why}");
+        None
+    };
+    if affinity::allowed_cores().len() < 2 {
+        return skipped("needs two processors".to_owned());
+    }
+    let can = Namespaces::new(experiment.clone(), false)
+        .and_then(|device| try_live_frames().map(|()| device).map_err(Into::into));
+    let mut device = match can {
+        Ok(device) => device,
+        Err(error) => return skipped(error.to_string()),
+    };
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (stop, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let mut watch = Watch { on_interval: &mut |_| (), stop: &stop };
+    let variant = &experiment.variants[0];
+    match device.set_up(variant) {
+        Err(error @ LinuxError::Topology(TopologyError::NftMissing { .. })) => {
+            return skipped(error.to_string());
+        }
+        set_up => set_up.expect("set up"),
+    };
+    let name = device.testbed.namespace(DEVICE).expect("the device's").name().to_owned();
+    let (made, planted) = std::thread::scope(|scope| {
+        let planted = scope.spawn(|| {
+            let namespace = fs::File::open(Path::new("/run/netns").join(name)).expect("a file");
+            setns(namespace, CloneFlags::CLONE_NEWNET).expect("entered");
+            plant(&is_over)
+        });
+        let request =
+            Request { experiment: &experiment, variant, traffic: &experiment.traffics[0] };
+        let made = device.trial(&request, &mut watch);
+        is_over.store(true, Ordering::Relaxed);
+        (made, planted.join().expect("planted"))
+    });
+    match made {
+        Ok(measured) => {
+            let share = measured.environment.core_share.unwrap_or(1.0);
+            match share < 0.9 {
+                true => {
+                    skipped(format!("the tester had its processor for {:.0} % only", 100.0 * share))
+                }
+                false => Some((measured, planted)),
+            }
+        }
+        Err(error) => skipped(format!("other programs have the processors: {error}")),
+    }
+}
+
+/// Whether tests of several seconds are asked for.
+fn is_long(test: &str) -> bool {
+    let is_asked = std::env::var_os("FWDLAB_LONG_TESTS").is_some();
+    if !is_asked {
+        eprintln!("SKIPPED {test}: takes some seconds; FWDLAB_LONG_TESTS=1 runs it");
+    }
+    is_asked
+}
+
+/// How long the device forwarded nothing.
+#[derive(Clone, Copy, Debug)]
+struct Shut {
+    /// When it began.
+    at: Instant,
+    /// At least and at most.
+    between: [Duration; 2],
+}
+
+/// Forwards nothing for so long.
+fn shut(time: Duration) -> Shut {
+    let forward =
+        |value: &str| fs::write("/proc/sys/net/ipv4/ip_forward", value).expect("a sysctl");
+    let before = Instant::now();
+    forward("0");
+    let at = Instant::now();
+    std::thread::sleep(time);
+    let least = at.elapsed();
+    forward("1");
+    Shut { at, between: [least, before.elapsed()] }
+}
+
+/// Of the kernel's file about the network of this thread.
+fn of_network(file: &str) -> String {
+    fs::read_to_string(format!("/proc/thread-self/net/{file}")).expect("a file of the kernel's")
+}
+
+/// From the moment when the routes are gone the device is shut for longer than it takes to make it anew.
+#[test]
+fn a_reset_takes_as_long_as_the_device_stays_shut() {
+    let test = "a_reset_takes_as_long";
+    let time = Duration::from_millis(120);
+    let plant = |is_over: &AtomicBool| {
+        let has_route = || of_network("route").contains("000013C6");
+        let mut was_there = false;
+        while !is_over.load(Ordering::Relaxed) {
+            let is_there = has_route();
+            if was_there && !is_there {
+                return Some(shut(time));
+            }
+            was_there = is_there;
+            std::thread::sleep(Duration::from_micros(500));
+        }
+        None
+    };
+    let Some((measured, planted)) = trial_beside(test, ("reset", "", ""), plant) else { return };
+    let Some(Benchmark::Reset(own)) = &measured.benchmark else { panic!("a reset") };
+    let Some(Shut { between: [least, most], .. }) = planted else {
+        eprintln!("SKIPPED {test}: the reset was not seen: other programs have the processors");
+        return;
+    };
+    let gap = Duration::from_nanos(own.gap_ns);
+    eprintln!("{test}: shut for {least:?} to {most:?}, a gap of {gap:?}");
+    // Seen to 0.2 ms; the device was away before it was shut, and its first frame takes some time.
+    assert!(gap >= least.saturating_sub(Duration::from_millis(1)), "{gap:?}");
+    assert!(gap <= most + Duration::from_millis(60), "{gap:?}, {most:?}");
+    let due = own.load_pps * least.as_secs_f64();
+    assert!(own.lost as f64 >= 0.9 * due, "{own:?}");
+}
+
+/// Once a load has lasted longer than those of the search, the device is shut.
+#[test]
+fn a_soak_finds_one_loss_of_what_was_due_while_the_device_was_shut_and_its_time() {
+    let test = "a_soak_finds_one_loss";
+    if !is_long(test) {
+        return;
+    }
+    let time = Duration::from_millis(60);
+    let plant = |is_over: &AtomicBool| {
+        let received = || {
+            let line = of_network("dev").lines().find_map(|line| {
+                line.trim().strip_prefix("port0:")?.split_whitespace().nth(1)?.parse::<u64>().ok()
+            });
+            line.unwrap_or(0)
+        };
+        let (mut last, mut seen) = (received(), Instant::now());
+        let mut begun = seen;
+        while !is_over.load(Ordering::Relaxed) {
+            // Seldom, as it takes time from the tester or the device.
+            std::thread::sleep(Duration::from_millis(5));
+            let (count, now) = (received(), Instant::now());
+            if count != last {
+                if now - seen > Duration::from_millis(15) {
+                    begun = now;
+                }
+                (last, seen) = (count, now);
+                if now - begun > Duration::from_millis(250) {
+                    return Some((begun, shut(time)));
+                }
+            }
+        }
+        None
+    };
+    let how = "soak = \"600ms\"\nsoak_load = \"30%\"";
+    let Some((measured, planted)) = trial_beside(test, ("soak", how, ""), plant) else { return };
+    let Some(Benchmark::Soak(own)) = &measured.benchmark else { panic!("a soak") };
+    let Some((begun, Shut { at, between: [least, most] })) = planted else {
+        eprintln!("SKIPPED {test}: the soak was not seen: other programs have the processors");
+        return;
+    };
+    let frames = [least, most].map(|time| own.load_pps * time.as_secs_f64());
+    let at = at - begun;
+    eprintln!("{test}: shut after {at:?} for {least:?} to {most:?}: {frames:.0?} frames; {own:?}");
+    assert_eq!(own.losses.iter().map(|loss| loss.frames).sum::<u64>(), own.lost);
+    let longest = own.losses.iter().max_by_key(|loss| loss.frames).expect("a loss");
+    // What comes in bursts of the tester's may be due a little earlier or later.
+    let found = longest.frames as f64;
+    assert!(found >= 0.9 * frames[0] && found <= 1.1 * frames[1] + 200.0, "{found} of {frames:?}");
+    // Dated to 100 ms.
+    let at = at.as_nanos() as u64;
+    let slack = 20_000_000;
+    assert!(
+        longest.at_ns <= at + slack && at <= longest.at_ns + longest.ns + slack,
+        "{at} {own:?}"
+    );
+}
+
+/// Rules that shut senders out for 60 ms after the last frame too many: so long after an overload they are let through
+/// again.
+#[test]
+fn loss_ends_when_senders_are_let_through_again_after_an_overload() {
+    let test = "loss_ends_when_senders";
+    if !is_long(test) {
+        return;
+    }
+    let rules = "table inet t { set s { type ipv4_addr; flags dynamic, timeout; timeout 60ms; size 256; }; \
+                 chain c { type filter hook forward priority 0; \
+                 limit rate over 60000/second burst 2000 packets update @s { ip saddr } drop; ip saddr @s drop; }; }";
+    let set = format!("set = {{ nftables = \"{rules}\" }}");
+    let how = "overload = \"200%\"\nrelief = \"20%\"";
+    let none = |_: &AtomicBool| ();
+    let Some((measured, ())) = trial_beside(test, ("recovery", how, &set), none) else { return };
+    let Some(Benchmark::Recovery(own)) = &measured.benchmark else { panic!("a recovery") };
+    eprintln!("{test}: {own:?}");
+    // The bucket has to empty in 100 ms.
+    if own.overload_pps < 90_000.0 {
+        eprintln!(
+            "SKIPPED {test}: other programs have the processors: no overload in twice what was found"
+        );
+        return;
+    }
+    assert!(own.lost_in_overload > 0, "{own:?}");
+    let [least, most] = [50, 75].map(Duration::from_millis);
+    let ended = Duration::from_nanos(own.ended_ns);
+    assert!(least <= ended && ended <= most, "{own:?}");
+}
+
+/// A shaper that holds so many frames, and lets few go meanwhile.
+#[test]
+fn a_shaper_holds_as_many_frames_as_it_was_told() {
+    let test = "a_shaper_holds_as_many_frames";
+    if !is_long(test) {
+        return;
+    }
+    for frames in [300_u64, 600] {
+        // Frames of 64 bytes are 60 to it: 40,000 a second.
+        let bytes = (60 * frames).to_string();
+        let plant = move |_: &AtomicBool| {
+            let words = "qdisc add dev port1 root tbf rate 19200kbit burst 2000 limit";
+            let told = Command::new("tc").args(words.split(' ').chain([&bytes[..]])).status();
+            told.is_ok_and(|told| told.success())
+        };
+        let own = trial_beside(test, ("back-to-back", "", ""), plant);
+        let Some((measured, is_there)) = own else { return };
+        if !is_there {
+            eprintln!("SKIPPED {test}: there is no tc, or no tbf in this kernel");
+            return;
+        }
+        let Some(Benchmark::BackToBack(own)) = &measured.benchmark else { panic!("bursts") };
+        let found = own.frames().expect("bursts");
+        eprintln!("{test}: {frames} planted, {found} found, buffers of {:?}", own.buffer_frames());
+        // What is let go while a burst comes (a millisecond or two), and what may go at once: 33 frames.
+        let most = 1.05 * frames as f64 + 33.0 + 200.0;
+        assert!(found >= 0.98 * frames as f64 && found <= most, "{found} of {frames}");
     }
 }
 
