@@ -43,11 +43,9 @@ impl Holder {
 
     /// Who it is, and since when, in words.
     pub(crate) fn who(&self) -> String {
-        let owner = self.owner.as_deref().unwrap_or("somebody whom it does not name");
-        match &self.since {
-            Some(since) => format!("{owner} since {since}"),
-            None => format!("{owner}, it does not say since when"),
-        }
+        let owner = self.owner.as_deref().unwrap_or("somebody without a name");
+        let since = self.since.as_deref().map(|since| format!(" since {since}"));
+        owner.to_owned() + since.as_deref().unwrap_or(", without a date")
     }
 
     /// Why a testbed is not free, without a name: those who read it are not those who may know it.
@@ -91,10 +89,8 @@ impl Lock {
             }
             _ => {
                 let holder = Self::look(tester, is_stopped)?.unwrap_or_default();
-                (
-                    holder.in_the_way(),
-                    "`fwdlab unlock --testbed FILE` says who, and frees it".to_owned(),
-                )
+                let remedy = "`fwdlab unlock --testbed FILE` says who, and frees it";
+                (holder.in_the_way(), remedy.to_owned())
             }
         };
         Err(RemoteError::failed(FailureKind::Locked, tester.role(), what, remedy))
@@ -252,14 +248,14 @@ mod tests {
             Holder::told(&format!("{owner}\n{since}\n{alive}")).expect("something lies there")
         };
         let bare = holder("?", "?", "no");
-        assert_eq!(bare.who(), "somebody whom it does not name, it does not say since when");
+        assert_eq!(bare.who(), "somebody without a name, without a date");
         assert!(
             bare.in_the_way().contains("without a date is on this testbed: it was cut short"),
             "{bare:?}"
         );
-        assert_eq!(holder("me@h", "?", "no").who(), "me@h, it does not say since when");
+        assert_eq!(holder("me@h", "?", "no").who(), "me@h, without a date");
         let dated = holder("?", "Sun Nov 29", "no");
-        assert_eq!(dated.who(), "somebody whom it does not name since Sun Nov 29");
+        assert_eq!(dated.who(), "somebody without a name since Sun Nov 29");
         assert_eq!(dated.in_the_way(), "somebody else left this testbed locked on Sun Nov 29");
         let alive = holder("me@h", "?", "yes").in_the_way();
         assert_eq!(alive, "somebody else works on this testbed");

@@ -31,13 +31,12 @@ impl Reach {
     /// When there is no place for sockets.
     pub fn new(testbed: &Testbed, program: &Path) -> Result<Self> {
         let usual = std::env::temp_dir();
-        let place =
-            if usual.as_os_str().len() > LONGEST { Path::new(SHORT) } else { usual.as_path() };
-        let made = Scratch::under(place);
+        let is_long = usual.as_os_str().len() > LONGEST;
+        let place = if is_long { Path::new(SHORT) } else { &usual };
         let failed = |source| RemoteError::File { path: place.to_owned(), source };
-        let dir = made.map_err(failed)?;
-        let way = |host: &Host| Access::new(testbed, host, dir.path(), program);
-        let ways = testbed.hosts().map(way).collect();
+        let dir = Scratch::under(place).map_err(failed)?;
+        let ways =
+            testbed.hosts().map(|host| Access::new(testbed, host, dir.path(), program)).collect();
         Ok(Self { _dir: dir, ways })
     }
 
@@ -70,8 +69,7 @@ impl Reach {
 
     /// What ssh itself says when it fails, for people.
     pub fn words_of_ssh(&self, host: &Host) -> String {
-        let Some(way) = self.way(host) else { return String::new() };
-        let said = way.trial().output();
+        let said = self.way(host).and_then(|way| way.trial().output().ok());
         said.map(|said| String::from_utf8_lossy(&said.stderr).into_owned()).unwrap_or_default()
     }
 }

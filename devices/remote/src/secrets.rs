@@ -24,10 +24,10 @@ impl Secrets {
 
     fn learn(&mut self, role: &'static str, resolved: &str) {
         let value = |key: &str| {
-            resolved.lines().filter_map(|line| line.split_once(' ')).find(|(word, _)| *word == key)
+            let mut pairs = resolved.lines().filter_map(|line| line.split_once(' '));
+            pairs.find_map(|(word, value)| (word == key).then_some(value))
         };
-        let address = value("hostname").map(|(_, address)| address);
-        let user = value("user").map(|(_, user)| user);
+        let (address, user) = (value("hostname"), value("user"));
         for line in resolved.lines() {
             let Some((word, value)) = line.split_once(' ') else { continue };
             if matches!(word, "identityfile" | "hostname" | "host" | "proxyjump") {
@@ -52,10 +52,9 @@ impl Secrets {
 
     /// The text without them.
     pub fn scrub(&self, text: &str) -> String {
-        let replace = |text: String, (secret, role): &(String, &'static str)| {
+        self.texts.iter().fold(text.to_owned(), |text, (secret, role)| {
             text.replace(secret, &format!("({role})"))
-        };
-        self.texts.iter().fold(text.to_owned(), replace)
+        })
     }
 }
 
