@@ -366,8 +366,8 @@ impl Finding {
                  (measure = \"loss-curve\")"
             }
             Self::DropsApart { .. } => {
-                "compare the forwarding rates at a load that the device does not bear (load = \"max\"), or give all \
-                 variants rules that drop the same frames"
+                "compare the forwarding rates (`fwdlab compare --metric rate`, with the results), or give all variants \
+                 rules that drop the same frames"
             }
             Self::StrayRuns { .. } => {
                 "look at what else ran then; more blocks make the verdict firmer"
