@@ -21,7 +21,7 @@ use crate::setting::Setting;
 use crate::unlike::unlike;
 use crate::words::{self, Said};
 use fwdlab_experiment::Allowance;
-use fwdlab_results::{Benchmark, Metric, Results, Tick, Trial};
+use fwdlab_results::{Benchmark, Measure, Metric, Results, Tick, Trial};
 
 /// What a verdict is judged by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -235,6 +235,7 @@ fn judgement<'a>(
     findings.extend(Proven::of(results).and_then(|own| own.finding()));
     findings.extend(stability(compared, &sides, metric));
     findings.extend(costs_apart(compared, &sides, metric));
+    findings.extend(drops_apart(compared, &sides, (metric, terms.margin)));
     let failed = results
         .trials
         .iter()
@@ -438,6 +439,20 @@ fn costs_apart(
     };
     let (sampled, timed) = (sampled.to_owned(), timed.to_owned());
     is_missed.then_some(Finding::CostsApart { sampled, timed })
+}
+
+/// Frames that were dropped on purpose, where what a frame costs decides.
+fn drops_apart(
+    compared: [&str; 2],
+    sides: &[Vec<&Trial>; 2],
+    (metric, margin): (Metric, f64),
+) -> Option<Finding> {
+    let is_cost =
+        matches!(metric, Metric::Cost | Metric::Own(Measure::Insertion | Measure::Lookup));
+    let share = |trial: &&Trial| trial.measured.refused_share();
+    let shares = sides.each_ref().map(|side| side.iter().filter_map(share).collect::<Vec<f64>>());
+    let [base, own] = &shares;
+    is_cost.then(|| validity::drops_apart(compared, [base, own], margin)).flatten()
 }
 
 /// The share of its processors that a trial had: others of this machine, or a hypervisor, had the

@@ -63,6 +63,12 @@ fn net_strays(measured: &Measured, own: &Way, other: &Way) -> Option<u64> {
 
 /// What to do where two counts of the same frames do not agree.
 pub(crate) fn helps(measured: &Measured) -> String {
+    if let Some(copies) = copies(measured) {
+        return format!(
+            "the device sent {copies} more than it received, and they came to the tester: look for what makes copies in it \
+             (rules with dup, mirrors of tc, a loop), which no rate may count"
+        );
+    }
     let share = measured.environment.core_share.unwrap_or(1.0);
     if share < TrialEnvironment::LEAST_CORE_SHARE {
         // Streams take no load.
@@ -76,6 +82,17 @@ pub(crate) fn helps(measured: &Measured) -> String {
     "look for other programs that send or receive by the ports of the device or of the tester, and for anything \
      between the two that loses frames; if there is neither, run the trial again"
         .to_owned()
+}
+
+/// Frames that the device sent beyond those that it received, and the tester got all of: more than what a starved
+/// processor leaves for later.
+fn copies(measured: &Measured) -> Option<String> {
+    let Measured { sent, device_received, device_sent, ledger, .. } = *measured;
+    let came = measured.received + measured.checks.map_or(0, |checks| checks.astray);
+    let (sent, into, out) = (sent?, device_received?, device_sent?);
+    let is_whole = ledger.allows(into, sent) && ledger.allows(came, out);
+    let is_more = out > into && came > sent && !ledger.allows(out, into);
+    (is_whole && is_more).then(|| plural(out - into, "frame"))
 }
 
 /// Two counts of the same frames that do not agree as exactly as the ledger demands.

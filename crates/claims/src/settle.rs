@@ -409,6 +409,28 @@ mod tests {
         }
     }
 
+    /// "Look for other programs", and "its processor for 75 % of the time", was said of a rule with dup.
+    #[test]
+    fn a_device_that_makes_copies_is_told() {
+        let with = |received, device_sent| Measured {
+            sent: Some(1000),
+            received,
+            device_received: Some(1000),
+            device_sent: Some(device_sent),
+            drops: Some(BTreeMap::new()),
+            environment: TrialEnvironment { core_share: Some(0.6), ..TrialEnvironment::default() },
+            ..Measured::default()
+        };
+        let said = |measured| fault(&measured, Some(1e3), &BTreeMap::new()).expect("they disagree");
+        let copied = said(with(1100, 1100));
+        assert!(copied.contains("sent 100 frames more than it received"), "{copied}");
+        assert!(copied.contains("dup") && !copied.contains("60 %"), "{copied}");
+        // What came to nobody need be no copy.
+        for other in [said(with(1000, 1100)), said(with(1000, 990))] {
+            assert!(other.contains("60 % of the time only"), "{other}");
+        }
+    }
+
     #[test]
     fn drops_that_nobody_counted_are_demanded_of_nobody() {
         let count = |device_received, device_sent, drops| Measured {

@@ -123,6 +123,14 @@ impl Benchmark {
                     )
                 }))
             }
+            Self::FullTable(own) => own.not_full().map(|held| {
+                format!(
+                    "the table was not full: it held {held} sessions of {} when a round ended, has room for {}, and \
+                     refused none and threw none out: the figure is not that of a full table; look at what the rules \
+                     drop, and at the timeouts of tracking",
+                    own.sessions, own.room
+                )
+            }),
             _ => None,
         }
     }

@@ -96,6 +96,12 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// The reason of drops that no counter tells: what filters, or an XDP program, did not let through.
+    pub const BY_RULES: &str = "rules or program";
+
+    /// The reason of drops of frames whose session a full table did not take.
+    pub const UNTRACKED: &str = "no room to track the session";
+
     /// What a device answers for [`Measured::choice_of`] a word that is left to it.
     pub const OWN_CHOICE: &str = "auto";
 
@@ -132,6 +138,15 @@ impl Measured {
     /// on no frame, or cannot say.
     pub fn cost_ns(&self) -> Option<f64> {
         self.busy?.cost_ns()
+    }
+
+    /// The share of the frames sent that the device took in and dropped on purpose, 0 to 1: by its rules, or for want of
+    /// room among its sessions. Frames for which its processors had no time are none of them.
+    pub fn refused_share(&self) -> Option<f64> {
+        let sent = self.sent.filter(|sent| *sent > 0)?;
+        let of = |reason: &str| self.drops.as_ref()?.get(reason).copied();
+        let refused = [Self::BY_RULES, Self::UNTRACKED].into_iter().filter_map(of).sum::<u64>();
+        Some((refused as f64 / sent as f64).min(1.0))
     }
 
     /// Joules for a million frames received; `None` where the machine does not tell, or none came.

@@ -9,9 +9,9 @@ mod stability;
 mod words;
 
 pub use checks::{
-    LEAST_CORE_SHARE, SATURATION_SHARE, SHARED_CORRELATION, cores_taken, failed_trials, flows,
-    frames, generator, loss_in_bursts, one_factor, out_of_reach, rare_runs, saturation,
-    shared_bottleneck,
+    LEAST_CORE_SHARE, SATURATION_SHARE, SHARED_CORRELATION, cores_taken, drops_apart,
+    failed_trials, flows, frames, generator, loss_in_bursts, one_factor, out_of_reach, rare_runs,
+    saturation, shared_bottleneck,
 };
 pub use stability::{drift, gaps, ramp, stray_runs, two_clusters};
 
@@ -157,6 +157,16 @@ pub enum Finding {
         /// Share lost in the median interval and of all frames, 0 to 1, where they differ most.
         lost: [f64; 2],
     },
+    /// The device dropped another share of the frames on one side than on the other, on purpose, and what decides is what
+    /// a frame costs it: a frame that is dropped costs less than one that is forwarded.
+    DropsApart {
+        /// Name of the baseline.
+        baseline: String,
+        /// Name of the variant.
+        variant: String,
+        /// Share of the frames that each dropped, 0 to 1.
+        shares: [f64; 2],
+    },
     /// Single runs lie far from the others. They are kept.
     StrayRuns {
         /// Whose runs.
@@ -291,6 +301,7 @@ impl Finding {
             | Self::NotApplied { .. }
             | Self::FramesWrong { .. }
             | Self::LossInBursts { .. }
+            | Self::DropsApart { .. }
             | Self::CoresTaken { .. }
             | Self::TruthsMissed { .. }
             | Self::JournalChanged { .. }
@@ -353,6 +364,10 @@ impl Finding {
             Self::LossInBursts { .. } => {
                 "take intervals that are several times as long as these bursts, or measure the share that is lost \
                  (measure = \"loss-curve\")"
+            }
+            Self::DropsApart { .. } => {
+                "compare the forwarding rates (`fwdlab compare --metric rate`, with the results), or give all variants \
+                 rules that drop the same frames"
             }
             Self::StrayRuns { .. } => {
                 "look at what else ran then; more blocks make the verdict firmer"

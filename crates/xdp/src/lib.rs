@@ -83,6 +83,13 @@ pub mod word {
     pub const BUSY_SINCE: usize = 33;
     /// How long it has worked, in ns.
     pub const BUSY_NS: usize = 34;
+    /// Frames sent when the present batch was full, where they are put into the stack.
+    pub const HANDED: usize = 35;
+    /// Frames of the present batch.
+    pub const BATCH: usize = 36;
+    /// Frames of those batches of which some came to the receiver: nobody knows when the work on others ended, so
+    /// that their time is not in [`BUSY_NS`] either. Counted where frames are put into the stack.
+    pub const BUSY_FRAMES: usize = 37;
 
     /// Length of the array.
     pub const COUNT: usize = 40;

@@ -83,6 +83,10 @@ pub fn load(shared: &Shared, seen: &Map, expected: &Expected<'_>) -> io::Result<
         .load(Width::Double, R1, R7, at(word::BUSY_NS))
         .add_register(R1, R0)
         .store(Width::Double, R7, at(word::BUSY_NS), R1)
+        .load(Width::Double, R1, R7, at(word::BATCH))
+        .load(Width::Double, R2, R7, at(word::BUSY_FRAMES))
+        .add_register(R2, R1)
+        .store(Width::Double, R7, at(word::BUSY_FRAMES), R2)
         .label("idle");
     program
         .load(Width::Word, R8, R6, 0)

@@ -156,7 +156,8 @@ pub fn load(
     Program::load_xdp("fwdlab_tester", &program.finish())
 }
 
-/// With the last frame of a batch the device begins to work.
+/// With the last frame of a batch the device begins to work. How many frames it has, the turns in which none was due
+/// left out, is noted for the receiver.
 fn stamp(program: &mut Assembler, batch: u32, not_last: Label) -> &mut Assembler {
     program
         .load(Width::Double, R1, R7, at(word::TURNS))
@@ -164,6 +165,11 @@ fn stamp(program: &mut Assembler, batch: u32, not_last: Label) -> &mut Assembler
         .store(Width::Double, R7, at(word::TURNS), R1)
         .and(R1, batch as i32 - 1)
         .jump(Condition::NotEqual, R1, 0, not_last)
+        .load(Width::Double, R1, R7, at(word::SENT))
+        .load(Width::Double, R2, R7, at(word::HANDED))
+        .store(Width::Double, R7, at(word::HANDED), R1)
+        .subtract(R1, R2)
+        .store(Width::Double, R7, at(word::BATCH), R1)
         .call(Helper::NowNs)
         .store(Width::Double, R7, at(word::BUSY_SINCE), R0)
         .store_number(Width::Double, R7, at(word::IS_BUSY), 1)

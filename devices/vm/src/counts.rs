@@ -48,7 +48,7 @@ pub(super) fn measured(counted: Counted, variant: &Variant, clock: GuestClock) -
     // Filters drop without a counter of the system's. Without one everything must be accounted for, or the trial fails.
     let missing = counted.device_received.saturating_sub(counted.device_sent + told);
     if missing > 0 && has_rules(variant) {
-        drops.insert("rules or program".to_owned(), missing);
+        drops.insert(Measured::BY_RULES.to_owned(), missing);
     }
     let Pass { sent, received, flows_seen, checks, by_pair, .. } = counted.device;
     let mut proof = counted.proof;

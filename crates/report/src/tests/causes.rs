@@ -5,7 +5,7 @@ use std::fs;
 use super::example::{self, Variant};
 use super::{directory, terminal, write};
 use fwdlab_claims::claims;
-use fwdlab_results::Results;
+use fwdlab_results::{LimitedBy, Measured, Results};
 use fwdlab_stats::Verdict;
 
 const NAMES: [&str; 12] =
@@ -62,6 +62,39 @@ fn two_verdicts_of_one_cause_stand_apart() {
     let page = fs::read_to_string(dir.path().join("index.html")).unwrap();
     assert_eq!(page.matches("<div class=\"verdict invalid\"").count(), 2);
     assert!(page.contains("data-variant=\"modular\" data-traffic=\"inet\""));
+}
+
+/// "Faster by 88.7 %" was said of a rule that dropped half of the frames, and nothing of the frames.
+#[test]
+fn a_verdict_by_costs_is_withheld_where_rules_drop_another_share() {
+    let of = |lost: [f64; 2], limited_by: LimitedBy| {
+        let mut results = example::results(&example::TWO, 8);
+        let base = results.campaign.baseline.clone();
+        for trial in &mut results.trials {
+            let lost = lost[usize::from(trial.variant != base)];
+            let sent = trial.measured.received as f64 / (1.0 - lost);
+            let dropped = sent as u64 - trial.measured.received;
+            trial.measured.sent = Some(sent as u64);
+            let drops = (dropped > 0).then(|| (Measured::BY_RULES.to_owned(), dropped));
+            trial.measured.drops = Some(drops.into_iter().collect());
+            trial.limited_by = limited_by;
+        }
+        let (_dir, results) = directory(results);
+        let found = claims(&results).unwrap();
+        found
+            .verdicts
+            .iter()
+            .map(|own| format!("{:?}", own.findings))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let apart = of([0.0, 0.5], LimitedBy::Core);
+    assert_eq!(apart.matches("DropsApart { baseline: \"radix\"").count(), 2, "{apart}");
+    assert!(apart.contains("shares: [0.0, 0.5"), "{apart}");
+    // Where rates decide, what is lost is in them; what both drop is no difference.
+    for same in [of([0.0, 0.5], LimitedBy::Device), of([0.5, 0.5], LimitedBy::Core)] {
+        assert!(!same.contains("DropsApart"), "{same}");
+    }
 }
 
 /// What differs from verdict to verdict, such as how many trials, is said of each.

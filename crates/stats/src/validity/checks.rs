@@ -149,3 +149,21 @@ pub fn loss_in_bursts(shares: &[Option<[f64; 2]>]) -> Option<Finding> {
     let lost = burst.iter().copied().max_by(|a, b| distance(a).total_cmp(&distance(b)))?;
     Some(Finding::LossInBursts { trials: burst.len(), of: shares.len(), lost })
 }
+
+/// Whether the device dropped another share of the frames in the trials of the variant than in those of the baseline, by
+/// more than `margin`: what a frame costs is then no figure of forwarding. `shares` are those of each trial, 0 to 1.
+pub fn drops_apart(
+    [baseline, variant]: [&str; 2],
+    shares: [&[f64]; 2],
+    margin: f64,
+) -> Option<Finding> {
+    if shares.iter().any(|own| own.is_empty()) {
+        return None;
+    }
+    let shares = shares.map(crate::median);
+    ((shares[0] - shares[1]).abs() > margin).then(|| Finding::DropsApart {
+        baseline: baseline.to_owned(),
+        variant: variant.to_owned(),
+        shares,
+    })
+}

@@ -192,6 +192,19 @@ fn losses_of_which_the_median_interval_has_another_share_are_bursts() {
 }
 
 #[test]
+fn costs_of_devices_that_drop_another_share_are_not_compared() {
+    let names = ["plain", "rules"];
+    assert_eq!(drops_apart(names, [&[0.0, 0.01], &[0.02, 0.02]], 0.03), None);
+    assert_eq!(drops_apart(names, [&[], &[0.5]], 0.03), None);
+    // Rules that both have drop alike.
+    assert_eq!(drops_apart(names, [&[0.5, 0.51], &[0.49, 0.5]], 0.03), None);
+    let finding = drops_apart(names, [&[0.0, 0.0], &[0.5, 0.5]], 0.03).unwrap();
+    assert_weight(&finding, Severity::Invalid);
+    let said = finding.to_string();
+    assert!(said.contains("50.0 % of the frames of rules and 0.0 % of those of plain"), "{said}");
+}
+
+#[test]
 fn every_other_finding_weighs_what_it_should() {
     let settings = vec!["net.route.algo.inet.algo".to_owned()];
     assert_weight(&Finding::NotApplied { settings }, Severity::Invalid);

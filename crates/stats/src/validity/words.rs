@@ -27,6 +27,7 @@ impl fmt::Display for Finding {
             | Self::NothingDiffers { .. }
             | Self::FramesWrong { .. }
             | Self::LossInBursts { .. }
+            | Self::DropsApart { .. }
             | Self::JournalChanged { .. }
             | Self::Allowed { .. } => self.of_plan(f),
             Self::StrayRuns { .. }
@@ -148,6 +149,13 @@ impl Finding {
                  of its frames, all together lost {:.1} %",
                 100.0 * typical,
                 100.0 * all
+            ),
+            Self::DropsApart { baseline, variant, shares: [base, own] } => write!(
+                f,
+                "drops: rules or the table of sessions dropped {:.1} % of the frames of {variant} and {:.1} % of those of \
+                 {baseline}, and a frame that is dropped costs less than one that is forwarded",
+                100.0 * own,
+                100.0 * base
             ),
             Self::JournalChanged { line } => write!(
                 f,

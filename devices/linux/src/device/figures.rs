@@ -13,8 +13,8 @@ use crate::tester::Sent;
 
 /// What is known about the device's cost.
 pub(super) enum Cost {
-    /// Nanoseconds between time stamps, in which all frames were forwarded.
-    Stamped(u64),
+    /// Nanoseconds between time stamps, and the frames that were worked on in them.
+    Stamped(Busy),
     /// What fwdlab's router says about itself.
     Told { ns: u64, frames: u64 },
     /// Nanoseconds in soft interrupts of all processors, in which so many frames were worked on.
@@ -182,7 +182,7 @@ pub(super) fn measured(
     let has_reasons = change.has_reasons;
     let missing = change.received.map_or(0, |n| n.saturating_sub(device_sent + counted));
     if missing > 0 && has_reasons && (settings.rules.is_some() || settings.xdp != Xdp::None) {
-        drops.insert("rules or program".to_owned(), missing);
+        drops.insert(Measured::BY_RULES.to_owned(), missing);
     }
     let proof = sent.pacing.map(|pacing| ("tester pacing".to_owned(), pacing));
     let mut measured = Measured {
@@ -210,11 +210,11 @@ pub(super) fn measured(
         measured.intervals.iter_mut().for_each(|interval| interval.busy = None);
     };
     let whole_ns: f64 = measured.intervals.iter().map(|interval| interval.ms * 1e6).sum();
-    if let Cost::Stamped(ns) | Cost::Softirq { ns, .. } = cost {
+    if let Cost::Stamped(Busy { ns, .. }) | Cost::Softirq { ns, .. } = cost {
         measured.environment.device_share = device_share(ns, whole_ns, sent.core_share);
     }
     match cost {
-        Cost::Stamped(ns) => measured.busy = Some(Busy { ns, frames: sent.sent }),
+        Cost::Stamped(own) => measured.busy = Some(own),
         Cost::Untold => whole(&mut measured),
         Cost::Told { ns, frames } => {
             measured.busy = Some(Busy { ns, frames });

@@ -9,7 +9,6 @@ use fwdlab_device::{Request, Watch};
 use fwdlab_experiment::{Direction, Load, Traffic};
 use fwdlab_results::{Benchmark, Interval, LatencyAt, Measure, Measured, Queue, RateSearch};
 use fwdlab_topology::Topology;
-use fwdlab_xdp::word;
 
 use super::figures::{Cost, forwarded, is_stamped, measured, queues, received_once, worked_on};
 use super::namespaces::Namespaces;
@@ -61,7 +60,7 @@ impl Counted {
         if let Some(Tracking { refused, .. }) = tracking
             && refused > 0
         {
-            change.drops.insert("no room to track the session".to_owned(), refused);
+            change.drops.insert(Measured::UNTRACKED.to_owned(), refused);
         }
         let mut measured = measured(sent, change, settings, cost);
         if let Some(Tracking { busy, benchmark, proof, warning, .. }) = tracking {
@@ -197,8 +196,8 @@ impl Namespaces {
         let cost = match &ended {
             Some(ended) => Cost::Told { ns: ended.busy_ns, frames: ended.busy_frames },
             None if is_stamped(kind, settings) => {
-                let own = tracking.as_ref().map(|tracking| tracking.busy.ns);
-                Cost::Stamped(own.unwrap_or_else(|| shared.get(word::BUSY_NS)))
+                let own = tracking.as_ref().map(|tracking| tracking.busy);
+                Cost::Stamped(own.unwrap_or_else(|| tester::worked(&shared, kind)))
             }
             // Its threads are in no soft interrupt.
             None if settings.threaded => Cost::Untold,

@@ -86,6 +86,17 @@ pub(super) struct Watched {
     pub(super) share: Option<f64>,
 }
 
+/// The time that the device worked, and on how many frames. Of a batch that it dropped whole nobody knows how long it
+/// took: put into the stack, it is in neither; over a veth pair the time goes on until the next frame comes through.
+pub(in super::super) fn worked(shared: &Shared, kind: TesterKind) -> Busy {
+    let frames = match kind {
+        TesterKind::Inject => word::BUSY_FRAMES,
+        _ => word::SENT,
+    };
+    let [ns, frames] = [word::BUSY_NS, frames].map(|at| shared.get(at));
+    Busy { ns, frames }
+}
+
 impl<'a> LiveTester<'a> {
     /// Which of the two it is: its frames begin in the device's stack, or in a namespace of its own.
     pub(super) fn kind(&self) -> TesterKind {
@@ -331,7 +342,11 @@ impl<'a> LiveTester<'a> {
         if !begins(self.shared, &goes_on, LONGEST_BEGINNING) {
             return None;
         }
-        let read = || [word::SENT, word::RECEIVED, word::BUSY_NS].map(|at| self.shared.get(at));
+        let read = || {
+            let [tx, rx] = [word::SENT, word::RECEIVED].map(|at| self.shared.get(at));
+            let Busy { ns, frames } = worked(self.shared, self.kind());
+            [tx, rx, ns, frames]
+        };
         let &Experiment { duration, interval, .. } = experiment;
         let wanted = duration.as_nanos() / interval.as_nanos().max(1);
         let longest = duration * LONGEST;
@@ -344,16 +359,15 @@ impl<'a> LiveTester<'a> {
         while !is_enough(due, fast) && is_running() && !watch.is_stopped() {
             std::thread::sleep(due.saturating_sub(start.elapsed()));
             let (now_time, now) = (Instant::now(), read());
-            let [tx, rx, busy_ns] = std::array::from_fn(|at| now[at] - last[at]);
+            let [tx, rx, busy_ns, frames] = std::array::from_fn(|at| now[at] - last[at]);
             let ms = (now_time - last_time).as_secs_f64() * 1e3;
             let new = self.shared.beats(beats);
             beats += new.len() as u64;
-            // The device gets every frame that is sent.
             let mut seen = Interval {
                 ms,
                 tx: Some(tx),
                 rx,
-                busy: Some(Busy { ns: busy_ns, frames: tx }),
+                busy: Some(Busy { ns: busy_ns, frames }),
                 ..Interval::default()
             };
             pulse.note(&new, &mut seen);

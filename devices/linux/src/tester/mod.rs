@@ -15,6 +15,7 @@ mod sessions;
 
 pub(super) use self::bursts::MOST as MOST_BURST;
 use self::live::LiveTester;
+pub(super) use self::live::worked;
 pub(super) use self::offering::{Offering, check_latency, is_timed};
 use self::ports::PortTester;
 pub(super) use self::ports::{open, plan};

@@ -38,8 +38,12 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// How often a table is emptied before it counts as one that cannot be.
 const EMPTYINGS: u32 = 20;
 
-/// The program runs so often in the time of a frame that is not yet due, at least: 50 ns a turn.
-const TURN_NS: f64 = 50.0;
+/// Turns of one call of the kernel.
+const MOST_TURNS: u32 = 1 << 22;
+
+/// A turn of the program in which no frame is due, as long as none was timed: rather too long, since a call is not over
+/// before all of its turns are, whether or not frames are left.
+const TURN_NS: f64 = 1_000.0;
 
 /// A tester that is ready to send.
 pub(in super::super) struct SessionTester {
@@ -78,10 +82,32 @@ struct Lane {
 }
 
 /// Where a pace stands between two runs: words of the sender's program.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Standing {
     due: u64,
     burst_left: u64,
+    /// What a turn takes.
+    turn_ns: f64,
+}
+
+impl Default for Standing {
+    fn default() -> Self {
+        Self { due: 0, burst_left: 0, turn_ns: TURN_NS }
+    }
+}
+
+impl Standing {
+    /// Turns of a call, whole batches, of which few or none are left when the frames that fall due in `ns` are sent.
+    fn turns(&self, ns: f64) -> u32 {
+        let turns = (0.9 * ns / self.turn_ns).clamp(256.0, f64::from(MOST_TURNS)) as u32;
+        turns.next_multiple_of(INJECTED_AT_ONCE)
+    }
+
+    /// So many turns took so long, what a call takes for itself included: of short ones a turn is said to take longer, and
+    /// the next call has fewer.
+    fn took(&mut self, turns: u32, took: Duration) {
+        self.turn_ns = (took.as_secs_f64() * 1e9 / f64::from(turns)).clamp(10.0, 10_000.0);
+    }
 }
 
 /// What the sender's thread tells.
@@ -318,7 +344,8 @@ impl SessionTester {
 
     /// Sends a part; what was counted, and how long it took in ns.
     fn part(&self, part: &Part, is_over: &AtomicBool) -> io::Result<Option<(Interval, u64)>> {
-        let read = || [word::SENT, word::RECEIVED, word::BUSY_NS].map(|at| self.sum(at));
+        let words = [word::SENT, word::RECEIVED, word::BUSY_NS, word::BUSY_FRAMES];
+        let read = || words.map(|at| self.sum(at));
         let (start, before) = (Instant::now(), read());
         let mut pace = Standing::default();
         for run in &part.runs {
@@ -329,14 +356,10 @@ impl SessionTester {
         let took = start.elapsed();
         self.drain();
         let after = read();
-        let [tx, rx, ns] = std::array::from_fn(|at| after[at] - before[at]);
-        // Of a batch that is not full nobody takes the time.
-        let batch = INJECTED_AT_ONCE;
-        let stamped = match self.pps {
-            Some(_) => tx,
-            None => part.runs.iter().map(|run| u64::from(run.frames / batch * batch)).sum(),
-        };
-        let busy = (stamped > 0).then(|| Busy { ns: ns * tx / stamped.max(1), frames: tx });
+        let [tx, rx, ns, stamped] = std::array::from_fn(|at| after[at] - before[at]);
+        // Of a batch that is not full nobody takes the time, nor of one that was dropped whole.
+        let all = |ns: u64| (u128::from(ns) * u128::from(tx) / u128::from(stamped.max(1))) as u64;
+        let busy = (stamped > 0).then(|| Busy { ns: all(ns), frames: tx });
         let ms = took.as_secs_f64() * 1e3;
         let interval = Interval { ms, tx: Some(tx), rx, busy, ..Interval::default() };
         Ok(Some((interval, took.as_nanos() as u64)))
@@ -476,8 +499,7 @@ impl Lane {
         (pps, pace): (Option<f64>, &mut Standing),
         is_over: &AtomicBool,
     ) -> io::Result<bool> {
-        // Batches begin anew; a pace goes on where the last run left it, whichever way that went.
-        self.shared.set(word::TURNS, 0);
+        // A pace goes on where the last run left it, whichever way that went.
         self.shared.set(word::DUE, pace.due);
         self.shared.set(word::BURST_LEFT, pace.burst_left);
         self.shared.set(word::LEFT, u64::from(run.frames));
@@ -493,18 +515,48 @@ impl Lane {
                 return Ok(false);
             }
             let turns = match pps {
-                None => left as f64,
-                Some(pps) => (left as f64 * 1e9 / pps / TURN_NS).clamp(256.0, 4_194_304.0),
+                None => left.min(u64::from(MOST_TURNS)) as u32,
+                Some(pps) => pace.turns(left as f64 * 1e9 / pps),
             };
             let live = LiveFrames {
                 frame: &self.headers.frame,
                 interface: self.interface,
-                repeat: turns as u32,
+                repeat: turns,
                 batch: INJECTED_AT_ONCE,
             };
+            // Batches begin anew: what the last one left has no stamp.
+            self.shared.set(word::TURNS, 0);
+            self.shared.set(word::HANDED, self.shared.get(word::SENT));
+            self.shared.set(word::IS_BUSY, 0);
+            let start = Instant::now();
             match self.sender.run_live(&live) {
                 Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
-                _ => {}
+                _ => pace.took(turns, start.elapsed()),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A load of 200,000 frames/s was 125,000: a call went on for 80 ns a turn when its frames had long been sent.
+    #[test]
+    fn calls_of_a_pace_are_over_when_their_frames_are_sent() {
+        for turn_ns in [15.0, 50.0, 80.0, 190.0, 700.0] {
+            for due_ns in [1e6, 17e6, 67e6, 700e6] {
+                let (mut pace, mut now, mut calls) = (Standing::default(), 0.0, 0);
+                while now < due_ns {
+                    let turns = pace.turns(due_ns - now);
+                    assert_eq!(turns % INJECTED_AT_ONCE, 0);
+                    let took = f64::from(turns) * turn_ns;
+                    pace.took(turns, Duration::from_nanos(took as u64));
+                    (now, calls) = (now + took, calls + 1);
+                }
+                let beyond = now - due_ns;
+                assert!(beyond <= 256.0 * turn_ns, "{turn_ns} {due_ns}: {beyond}");
+                assert!(calls < 200, "{turn_ns} {due_ns}: {calls}");
             }
         }
     }
