@@ -125,7 +125,7 @@ fn fault(
                 "its threads had their cores for {:.0} % of the time: stop what else runs on this machine",
                 share * 100.0
             ),
-            _ => "make the trial longer".to_owned(),
+            _ => "make the trial longer, or stop what else runs on this machine".to_owned(),
         };
         return Some(format!(
             "{} came back, but none within a counting interval: {helps}",

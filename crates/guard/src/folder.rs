@@ -99,7 +99,7 @@ impl Folder {
     pub fn tidy(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.path)? {
             let name = entry?.file_name();
-            if !is_unfinished(&name) {
+            if name_when_whole(&name).is_none() {
                 continue;
             }
             let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
@@ -180,16 +180,12 @@ fn unfinished_name(name: &OsStr) -> OsString {
     beside
 }
 
-/// Whether a name is one that [`Folder::put`] makes.
-fn is_unfinished(name: &OsStr) -> bool {
-    let Some(name) = name.to_str() else { return false };
-    let Some((front, digits)) =
-        name.strip_suffix(UNFINISHED).and_then(|name| name.rsplit_once('.'))
-    else {
-        return false;
-    };
+/// The name of the file for which [`Folder::put`] writes one of this name until it is whole; `None` where it is none of those.
+pub fn name_when_whole(name: &OsStr) -> Option<&str> {
+    let (front, digits) = name.to_str()?.strip_suffix(UNFINISHED)?.rsplit_once('.')?;
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    front.starts_with('.') && digits.len() == DIGITS && digits.bytes().all(is_digit)
+    let is_one = digits.len() == DIGITS && digits.bytes().all(is_digit);
+    front.strip_prefix('.').filter(|_| is_one)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ mod scratch;
 mod tool;
 pub mod words;
 
-pub use folder::{Folder, check_writable, write_whole};
+pub use folder::{Folder, check_writable, name_when_whole, write_whole};
 pub use patience::patiently;
 pub use refused::{Refused, remedy, remedy_beside};
 pub use say::say_line;

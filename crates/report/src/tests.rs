@@ -466,6 +466,29 @@ fn profile_that_missed_the_load_is_refused() {
     assert_eq!(derived(&Results::read(dir.path()).unwrap()), vec![]);
 }
 
+/// The report ended with "unsorted input lines detected", or the frames above such a name were in two pieces.
+#[test]
+fn names_with_signs_before_a_semicolon_are_drawn_in_one_piece() {
+    if !Build::THIS.draws_flames {
+        eprintln!(
+            "SKIPPED names_with_signs_before_a_semicolon: flame graphs were left out of this build"
+        );
+        return;
+    }
+    let (dir, results) = directory(example::results(&example::TWO, 8));
+    example::write_profiles(&results, dir.path());
+    for (variant, lookup) in [("radix", 900), ("modular", 700)] {
+        let text = format!(
+            "a;fib::lookup;node {lookup}\na;fib::lookup-cold 300\na;fib::lookup 200\na;fib::lookup(1);x 90\n"
+        );
+        fs::write(dir.path().join(format!("profiles/{variant}.inet.folded")), text).unwrap();
+    }
+    write(dir.path(), &results).unwrap();
+    let picture = dir.path().join("flame-modular-against-radix.inet.svg");
+    let picture = fs::read_to_string(picture).unwrap();
+    assert_eq!(picture.matches("<title>fib::lookup (").count(), 1, "{picture}");
+}
+
 #[test]
 fn page_stays_below_two_megabytes_for_320_trials() {
     let (dir, results) = directory(example::results(&example::FOUR, 40));

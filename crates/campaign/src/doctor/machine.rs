@@ -8,6 +8,7 @@ use fwdlab_port::affinity;
 use fwdlab_device::energy::{NoEnergy, Powercap};
 use fwdlab_device::{DoctorFinding, pulse};
 use fwdlab_results::Interval;
+use fwdlab_results::units::plural;
 
 /// How long each core is watched.
 const WATCHED: Duration = Duration::from_millis(200);
@@ -44,7 +45,7 @@ fn energy(powercap: &Powercap) -> DoctorFinding {
         what: "energy counters",
         present: found.is_ok(),
         detail: match found {
-            Ok(count) => format!("{count} processor packages (RAPL)"),
+            Ok(count) => format!("{} (RAPL)", plural(count as u64, "processor package")),
             Err(why) => why.to_string(),
         } + &powercap.elsewhere(),
         enables: "joules for a million frames beside ns for each",

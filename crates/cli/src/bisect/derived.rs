@@ -86,10 +86,15 @@ fn left_in(dir: &Path, end: &str, look: impl Fn(&Path)) {
     }
     let Ok(entries) = std::fs::read_dir(dir) else { return };
     for entry in entries.flatten() {
-        let is_left = process(&entry.file_name(), end)
+        let name = entry.file_name();
+        // One that was killed while it wrote.
+        let unfinished = fwdlab_guard::name_when_whole(&name);
+        let is_left = process(unfinished.map_or(name.as_os_str(), OsStr::new), end)
             .is_some_and(|number| !processes.join(number.to_string()).exists());
         if is_left && entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            look(&entry.path());
+            if unfinished.is_none() {
+                look(&entry.path());
+            }
             // another one may have removed it at the same time
             let _ = std::fs::remove_file(entry.path());
         }
@@ -121,12 +126,16 @@ mod tests {
         let own = Derived::write(&experiment, "").unwrap();
         // above every number that Linux gives a process
         let left = dir.path().join(".chain.toml.bisect-4194999.toml");
+        // Killed before it was whole.
+        let part = dir.path().join("..chain.toml.bisect-4194999.toml.0123456789abcdef.new");
         let others = [".chain.toml.bisect-x.toml", "chain.toml.bisect-4194999.toml", "chain.toml"];
-        for name in others.iter().map(|name| dir.path().join(name)).chain([left.clone()]) {
+        for name in
+            others.iter().map(|name| dir.path().join(name)).chain([left.clone(), part.clone()])
+        {
             std::fs::write(name, "").unwrap();
         }
         tidy(&experiment);
-        assert!(!left.exists() && own.path().exists());
+        assert!(!left.exists() && !part.exists() && own.path().exists());
         assert!(others.iter().all(|name| dir.path().join(name).exists()));
         let path = own.path().to_owned();
         drop(own);

@@ -15,10 +15,11 @@ pub fn svg(job: &Job<'_>, narrowest: f64) -> Result<String, ReportError> {
     let mut options = Options::default();
     let lines = match job.changes {
         Some(changes) => {
-            // They are in the order of the tree; by letters, `a;b-c` would come between `a;b` and `a;b;c`.
-            options.no_sort = true;
+            // They are in the order of the tree; by letters, `a;b-c` would come between `a;b` and `a;b;c`. A chart
+            // takes lines as they are, from the last.
+            options.flame_chart = true;
             options.count_name = changes.count().to_owned();
-            changes.lines()
+            changes.lines().into_iter().rev().collect()
         }
         None => job.profile.lines(),
     };
