@@ -4,7 +4,7 @@
 use fwdlab_fib::{Address, Family, NexthopId, Pinned, Reader};
 use fwdlab_port::{Frame, Heads, Tails};
 
-use crate::adjacency::{Adjacency, AdjacencyReader};
+use crate::adjacency::AdjacencyReader;
 use crate::checks::L3;
 use crate::facts::PortFacts;
 use crate::fast::{CHUNK, Checked, macs};
@@ -34,7 +34,6 @@ pub(crate) struct Row<A> {
     tails: Tails,
     addresses: [A; CHUNK],
     nexthops: [NexthopId; CHUNK],
-    hops: [Adjacency; CHUNK],
 }
 
 /// How a row edits one frame.
@@ -59,7 +58,6 @@ impl<A: Address> Row<A> {
             tails: Tails::new(),
             addresses: [A::ZERO; CHUNK],
             nexthops: [NexthopId::NONE; CHUNK],
-            hops: [Adjacency::NONE; CHUNK],
         }
     }
 
@@ -87,96 +85,75 @@ impl<A: Address> Row<A> {
         let ids = &self.nexthops[..len];
         let first = ids.first().copied().unwrap_or(NexthopId::NONE);
         let is_one_hop = ids.iter().fold(0, |differences, id| differences | (id.0 ^ first.0)) == 0;
-        let hop = way.adjacencies.of(first);
-        if is_one_hop {
-            if chunk.len() == self.len && self.rewrite_alike(way, hop, chunk, &write) {
-                fates.fill(hop.port());
-                way.tally.count(first, chunk.len() as u64);
-                return 0;
+        let (hop, mut done) = (way.adjacencies.of(first), 0);
+        // A copy, so that the compiler knows that writing frames does not change it.
+        let output = way.ports[usize::from(hop.port())];
+        if chunk.len() == len && !self.checked.unfit(len, output.fast_mtu()) {
+            if !is_one_hop {
+                done = self.rewrite_through(way, (hop.port(), output), chunk, &write);
+            } else if hop.is_not_forward_by(hop.port()) == 0 {
+                self.rewrite_alike(macs(hop, &output), chunk, &write);
+                way.tally.all().count(first, len as u64);
+                done = len;
             }
-            self.hops = [hop; CHUNK];
-        } else if self.rewrite_through(way, hop, chunk, &write) {
-            fates.fill(hop.port());
-            return 0;
+            fates[..done].fill(hop.port());
         }
-        self.rewrite_each(way, chunk, fates, write)
+        if done == len { 0 } else { self.rewrite_each(way, done, chunk, fates, write) }
     }
 
-    /// Finds the next hops of all frames, which are not one, and edits the frames; false, and no frame
-    /// has changed, when they are not all of the chunk, or some of them may not leave through the port
-    /// of the first.
+    /// Edits the frames of a chunk, none of them unfit, up to the first one that does not leave through
+    /// this port; returns how many.
     #[inline(never)]
     fn rewrite_through(
-        &mut self,
-        way: &Way<'_>,
-        first: Adjacency,
-        chunk: &mut [Frame],
-        write: &impl Write,
-    ) -> bool {
-        let len = self.len.min(CHUNK);
-        let (hops, ids) = (&mut self.hops[..len], &self.nexthops[..len]);
-        let (adjacencies, mut others) =
-            (way.adjacencies.all(), first.is_not_forward_by(first.port()));
-        let frames = &chunk[..len];
-        for at in 0..len {
-            // A lookup in a large table has pushed some of the frames out of L1 again.
-            frames[at].prefetch_write();
-            hops[at] = adjacencies.of(ids[at]);
-            others |= hops[at].is_not_forward_by(first.port());
-        }
-        // A copy, so that the compiler knows that writing frames does not change it.
-        let output = way.ports[usize::from(first.port())];
-        if others != 0 || chunk.len() != len || self.checked.unfit(len, output.fast_mtu()) {
-            return false;
-        }
-        let (checked, chunk) = (&self.checked, &mut chunk[..len]);
-        for at in 0..len {
-            write(checked, at, &mut chunk[at], macs(hops[at], &output));
-        }
-        ids.iter().for_each(|&id| way.tally.count(id, 1));
-        true
-    }
-
-    /// Edits all frames of a chunk for one next hop; false, and nothing has changed, when some of
-    /// them may not go there.
-    #[inline(always)]
-    fn rewrite_alike(
         &self,
         way: &Way<'_>,
-        hop: Adjacency,
+        (port, output): (u8, PortFacts),
         chunk: &mut [Frame],
         write: &impl Write,
-    ) -> bool {
-        let output = way.ports[usize::from(hop.port())];
+    ) -> usize {
         let (checked, len) = (&self.checked, chunk.len().min(CHUNK));
-        if checked.unfit(len, output.fast_mtu()) || hop.is_not_forward_by(hop.port()) != 0 {
-            return false;
+        let (chunk, ids) = (&mut chunk[..len], &self.nexthops[..len]);
+        let (adjacencies, counts) = (way.adjacencies.all(), way.tally.all());
+        for at in 0..len {
+            let hop = adjacencies.of(ids[at]);
+            if hop.is_not_forward_by(port) != 0 {
+                return at;
+            }
+            write(checked, at, &mut chunk[at], macs(hop, &output));
+            counts.count(ids[at], 1);
         }
-        let (macs, chunk) = (macs(hop, &output), &mut chunk[..len]);
+        len
+    }
+
+    /// Edits all frames of a chunk, none of them unfit, for one next hop.
+    #[inline(always)]
+    fn rewrite_alike(&self, macs: (u64, u32), chunk: &mut [Frame], write: &impl Write) {
+        let (checked, len) = (&self.checked, chunk.len().min(CHUNK));
+        let chunk = &mut chunk[..len];
         #[expect(clippy::needless_range_loop, reason = "an iterator takes three instructions more")]
         for at in 0..len {
             write(checked, at, &mut chunk[at], macs);
         }
-        true
     }
 
-    /// As `rewrite`, a decision for each frame.
+    /// As `rewrite`, a decision for each frame from element `from` on.
     #[inline(never)]
     fn rewrite_each(
         &self,
         way: &Way<'_>,
+        from: usize,
         chunk: &mut [Frame],
         fates: &mut [u8],
         write: impl Write,
     ) -> usize {
         let mut left = 0;
-        for at in 0..self.len {
+        for at in from..self.len {
             let (place, id) = (usize::from(self.places[at]), self.nexthops[at]);
             fates[place] = self.fate(at, &mut chunk[place], way, &write);
             if fates[place] == GENERAL {
                 left += 1; // the general path looks up again and counts
             } else {
-                way.tally.count(id, 1);
+                way.tally.all().count(id, 1);
             }
         }
         left
@@ -195,12 +172,11 @@ impl<A: Address> Row<A> {
         for at in 0..self.len {
             let (place, id) = (usize::from(self.places[at]), self.nexthops[at]);
             if fates[place] == GENERAL {
-                self.hops[at] = way.adjacencies.of(id);
                 fates[place] = self.fate(at, &mut chunk[place], way, &write);
                 if fates[place] == GENERAL {
                     left += 1;
                 } else {
-                    way.tally.count(id, 1);
+                    way.tally.all().count(id, 1);
                 }
             }
         }
@@ -211,7 +187,8 @@ impl<A: Address> Row<A> {
     /// leaves it alone.
     #[inline(always)]
     fn fate(&self, at: usize, frame: &mut Frame, way: &Way<'_>, write: &impl Write) -> u8 {
-        let (at, hop) = (at % CHUNK, self.hops[at % CHUNK]);
+        let at = at % CHUNK;
+        let hop = way.adjacencies.of(self.nexthops[at]);
         let output = &way.ports[usize::from(hop.port())];
         let is_short = self.checked.total[at] <= output.fast_mtu();
         if (self.checked.bad[at] != 0) | !hop.is_forward() | !is_short {
@@ -244,12 +221,11 @@ impl<A: Address> Row<A> {
     fn choose_members<F: FastFamily<Addr = A>>(
         &mut self,
         table: &Pinned<'_, F>,
-        chunk: &[Frame],
+        (adjacencies, chunk): (&AdjacencyReader, &[Frame]),
     ) -> bool {
         let mut has_group = false;
-        let places = self.places[..self.len].iter();
-        for ((&place, hop), id) in places.zip(&self.hops).zip(&mut self.nexthops) {
-            if hop.is_group() {
+        for (&place, id) in self.places[..self.len].iter().zip(&mut self.nexthops) {
+            if adjacencies.of(*id).is_group() {
                 *id =
                     table.member(*id, F::flow(chunk[usize::from(place)].get(L3..).unwrap_or(&[])));
                 has_group = true;
@@ -349,7 +325,7 @@ impl<A: Address> Row<A> {
             #[inline(always)]
             |checked: &Checked, at, frame: &mut Frame, macs| F::write(checked, at, frame, macs),
         );
-        if left > 0 && self.choose_members(table, chunk) {
+        if left > 0 && self.choose_members(table, (way.adjacencies, &*chunk)) {
             return self.rewrite_left(&way, chunk, fates, F::write);
         }
         left

@@ -54,7 +54,7 @@ impl<F: Family> View<F> {
     /// Counts the packet.
     pub(crate) fn nexthop(&mut self, destination: F::Addr, flow: u32) -> (NexthopId, Adjacency) {
         let (id, adjacency) = self.way(destination, flow);
-        self.tally.count(id, 1);
+        self.tally.all().count(id, 1);
         (id, adjacency)
     }
 

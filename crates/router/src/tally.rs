@@ -30,12 +30,10 @@ impl Tally {
         Self { shared: TallyReader(Arc::new(Mutex::new(cells.clone()))), cells }
     }
 
-    /// Counts some packets; none for a number beyond the table, which no lookup answers with.
+    /// The counters of all nexthops, as a value: what is written meanwhile cannot change where they lie.
     #[inline(always)]
-    pub(crate) fn count(&self, id: NexthopId, packets: u64) {
-        if let Some(cell) = self.cells.get(id.index()) {
-            cell.add(packets);
-        }
+    pub(crate) fn all(&self) -> Counts<'_> {
+        Counts(&self.cells)
     }
 
     /// Makes room for at least `len` numbers; what was counted stays.
@@ -61,6 +59,20 @@ impl Tally {
     }
 }
 
+/// The counters of a [`Tally`].
+#[derive(Clone, Copy)]
+pub(crate) struct Counts<'a>(&'a [Counter]);
+
+impl Counts<'_> {
+    /// Counts some packets; none for a number beyond the table, which no lookup answers with.
+    #[inline(always)]
+    pub(crate) fn count(self, id: NexthopId, packets: u64) {
+        if let Some(cell) = self.0.get(id.index()) {
+            cell.add(packets);
+        }
+    }
+}
+
 impl TallyReader {
     /// Calls `each` with every number that packets have followed, and how many.
     pub(crate) fn for_each(&self, mut each: impl FnMut(NexthopId, u64)) {
@@ -81,12 +93,12 @@ mod tests {
     fn counts_survive_growth_and_strangers_are_not_counted() {
         let mut tally = Tally::new(4);
         let reader = tally.reader();
-        tally.count(NexthopId(3), 1);
-        tally.count(NexthopId(4), 1);
+        tally.all().count(NexthopId(3), 1);
+        tally.all().count(NexthopId(4), 1);
         tally.grow(2);
         tally.grow(8);
-        tally.count(NexthopId(3), 1);
-        tally.count(NexthopId(7), 1);
+        tally.all().count(NexthopId(3), 1);
+        tally.all().count(NexthopId(7), 1);
         let mut seen = Vec::new();
         reader.for_each(|id, count| seen.push((id.0, count)));
         assert_eq!(seen, [(3, 2), (7, 1)]);

@@ -1,8 +1,9 @@
 //! Every frame in is a frame out or a counted drop; counters, knobs and control words.
 
-use fwdlab_fib::{Inet, Nexthop};
+use fwdlab_fib::{Inet, Nexthop, Prefix};
 use fwdlab_port::{Batch, Pool, Port, ring};
 use fwdlab_router::{DropReason, Overflow, PortConfig, Router, RouterError};
+use fwdlab_wire::{MacAddr, ipv4};
 
 use crate::rig::*;
 
@@ -172,6 +173,55 @@ fn flows_spread_over_a_nexthop_group_and_keep_their_member() {
         }
     }
     assert_eq!(rig.counters().dropped(), 0);
+}
+
+/// The next hops of one batch: six by the first one's port, and from some frame on one by the other port,
+/// one that nobody has resolved, or a frame that has expired or is longer than the port takes.
+#[test]
+fn a_batch_of_many_next_hops_is_split_where_one_of_them_leaves_by_another_port() {
+    let to = |number: u32| 0x0a00_0001 + (number << 8);
+    let frame = |number: u32, ttl: u8, len: usize| {
+        let mut frame = inet(len);
+        let mut packet = ipv4::Packet::parse(&mut frame[14..]).unwrap();
+        packet.set_destination(to(number));
+        packet.set_ttl(ttl);
+        packet.fill_checksum();
+        frame
+    };
+    let others = [frame(6, 64, 60), frame(7, 64, 60), frame(1, 1, 60), frame(1, 64, 9000)];
+    for (at, other) in [0usize, 1, 37, 63, 64, 100]
+        .into_iter()
+        .flat_map(|at| others.iter().map(move |other| (at, other)))
+    {
+        let run = |path: &str| {
+            let mut rig = Rig::new();
+            rig.router.set("fwdlab.device.fast_path", path).unwrap();
+            for number in 0..8 {
+                let port = u16::from(number == 6);
+                let gateway = [0xc613_0064, 0xc612_0064][usize::from(port)] + number;
+                let hop = Nexthop::via(gateway, 1 - port);
+                rig.router
+                    .add_route::<Inet>(Prefix::covering(to(number), 24), vec![(hop, 1)])
+                    .unwrap();
+                if number != 7 {
+                    let mac = MacAddr::numbered(number as u8);
+                    rig.router.add_neighbour::<Inet>(1 - port, gateway, mac).unwrap();
+                }
+            }
+            let mut frames: Vec<_> = (0..130).map(|i| frame(i * 5 % 6, 64, 60)).collect();
+            frames[at] = other.clone();
+            rig.inject(0, &frames);
+            rig.poll();
+            rig.assert_balance();
+            let counts = rig.router.nexthop_counts::<Inet>(0);
+            let counts: Vec<_> =
+                counts.iter().map(|count| (count.nexthop, count.packets)).collect();
+            (rig.take(1), rig.take(0), counts, rig.drops())
+        };
+        let (fast, slow) = (run("1"), run("0"));
+        assert!(fast.0.len() >= 129, "{at}: {}", fast.0.len());
+        assert_eq!(fast, slow, "frame {at}");
+    }
 }
 
 #[test]
