@@ -19,6 +19,13 @@ pub trait Lookup<F: Family>: Send + Sync {
         }
     }
 
+    /// The longest match of all addresses that share the first half of their bits with this one (in IPv6: of
+    /// a /64), for those who keep answers. `None` where these have several, and from algorithms that do not
+    /// tell.
+    fn lookup_half(&self, _addr: F::Addr) -> Option<NexthopId> {
+        None
+    }
+
     /// Bytes that lookups may touch (not what the builder keeps for itself).
     fn memory_bytes(&self) -> usize;
 }

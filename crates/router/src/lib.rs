@@ -108,6 +108,7 @@ mod reassembly;
 mod redirect;
 mod release;
 mod resolve;
+mod route_cache;
 mod router;
 mod rows;
 mod stages;

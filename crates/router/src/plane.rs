@@ -34,6 +34,7 @@ pub(crate) struct Plane {
     pub(crate) row6: Row<u128>,
     pub(crate) has_fast_path: bool,
     pub(crate) has_batches: bool,
+    pub(crate) has_route_cache: bool,
     /// A host answers what is for the router itself.
     pub(crate) has_host: bool,
     pub(crate) has_redirects: bool,
@@ -103,6 +104,7 @@ impl Plane {
             row6: Row::new(),
             has_fast_path: true,
             has_batches: true,
+            has_route_cache: true,
             has_host: false,
             has_redirects: false,
             has_redirects6: false,
@@ -158,6 +160,7 @@ impl Plane {
         self.now_ns = now_ns;
         self.has_fast_path = knobs.has_fast_path.value() != 0.0;
         self.has_batches = knobs.has_batches.value() != 0.0;
+        self.has_route_cache = knobs.has_route_cache.value() != 0.0;
         self.has_host = knobs.has_host.value() != 0.0;
         self.has_redirects = knobs.has_redirects.value() != 0.0;
         self.has_redirects6 = knobs.has_redirects6.value() != 0.0;

@@ -11,6 +11,7 @@ use crate::fast::{CHUNK, Checked, macs};
 use crate::fast_family::FastFamily;
 use crate::fate::{GENERAL, MAX_PORTS};
 use crate::own::Own;
+use crate::route_cache::RouteCache;
 use crate::tables::View;
 use crate::tally::Tally;
 
@@ -199,14 +200,18 @@ impl<A: Address> Row<A> {
     }
 
     /// Finds the nexthop of each address.
-    ///
-    /// Note: we tried to keep the answers of a worker by address and generation, in sets of three and of two
-    /// (16,384 in all), for `direct6` with a full table and 2000 flows. Nearly all were found, and a frame
-    /// took as long as before (8.3 and 8.4 ns, AVX-512, a busy machine): a look takes some 45 instructions
-    /// and a line of the second-level cache, as much as the batch does by then. It would have to be done with
-    /// vectors, eight addresses at a time.
     #[inline(always)]
-    fn look_up<F: Family<Addr = A>>(&mut self, table: &Pinned<'_, F>, has_batches: bool) {
+    fn look_up<F: FastFamily<Addr = A>>(
+        &mut self,
+        table: &Pinned<'_, F>,
+        cache: Option<&mut RouteCache>,
+        has_batches: bool,
+    ) {
+        if let Some(cache) = cache
+            && cache.look_up(table, (&self.addresses, self.len), &mut self.nexthops)
+        {
+            return;
+        }
         let (addresses, nexthops) = (&self.addresses[..self.len], &mut self.nexthops[..self.len]);
         if has_batches {
             table.lookup_batch(addresses, nexthops);
@@ -258,12 +263,15 @@ pub(crate) struct OfBatch<'a> {
     pub(crate) ports: &'a [PortFacts; MAX_PORTS],
     /// Routes are looked up a batch at a time.
     pub(crate) has_batches: bool,
+    /// Answers are kept for destinations that come again.
+    pub(crate) has_route_cache: bool,
 }
 
 /// A view whose table is pinned at its first use in a batch: a pin costs a fence.
 pub(crate) struct Lazy<'a, F: Family> {
     reader: Option<&'a mut Reader<F>>,
     table: Option<Pinned<'a, F>>,
+    cache: &'a mut RouteCache,
     adjacencies: &'a AdjacencyReader,
     tally: &'a Tally,
 }
@@ -271,18 +279,19 @@ pub(crate) struct Lazy<'a, F: Family> {
 impl<'a, F: Family> Lazy<'a, F> {
     #[inline(always)]
     pub(crate) fn new(view: &'a mut View<F>) -> Self {
-        let View { reader, adjacencies, tally, .. } = view;
-        Self { reader: Some(reader), table: None, adjacencies, tally }
+        let View { reader, adjacencies, tally, cache, .. } = view;
+        Self { reader: Some(reader), table: None, cache, adjacencies, tally }
     }
 
     #[inline(always)]
-    fn pin(&mut self, batch: &OfBatch<'a>) -> (&Pinned<'a, F>, Way<'a>) {
+    fn pin(&mut self, batch: &OfBatch<'a>) -> (&Pinned<'a, F>, &mut RouteCache, Way<'a>) {
         if let Some(reader) = self.reader.take() {
             self.table = Some(reader.pin());
         }
         let Self { adjacencies, tally, .. } = *self;
         (
             self.table.as_ref().expect("invariant: pinned when the reader was taken"),
+            self.cache,
             Way { adjacencies, tally, ports: batch.ports },
         )
     }
@@ -306,7 +315,7 @@ impl<A: Address> Row<A> {
         fates: &mut [u8],
         batch: &OfBatch<'a>,
     ) -> usize {
-        let (table, way) = view.pin(batch);
+        let (table, cache, way) = view.pin(batch);
         let is_all = self.len == chunk.len();
         let places = &self.places[..self.len.min(CHUNK)];
         if !(is_all && has_tails) {
@@ -317,7 +326,8 @@ impl<A: Address> Row<A> {
         if F::check(&mut self.checked, heads, &mut self.addresses, all) {
             F::mark(batch.own, &mut self.checked.bad, heads, self.len);
         }
-        self.look_up(table, batch.has_batches);
+        let cache = (F::KEEPS && batch.has_batches && batch.has_route_cache).then_some(cache);
+        self.look_up(table, cache, batch.has_batches);
         let left = self.rewrite(
             &way,
             chunk,

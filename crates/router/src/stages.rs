@@ -52,8 +52,13 @@ impl Plane {
     fn forward(&mut self, input: u8, frames: &mut [Frame]) -> usize {
         let facts = self.ports[usize::from(input)];
         let (mac, fib) = (facts.packed_mac(), facts.fib());
-        let context =
-            OfBatch { mac, own: &self.own, ports: &self.ports, has_batches: self.has_batches };
+        let context = OfBatch {
+            mac,
+            own: &self.own,
+            ports: &self.ports,
+            has_batches: self.has_batches,
+            has_route_cache: self.has_route_cache,
+        };
         let mut view = Lazy::new(&mut self.inet[usize::from(fib)]);
         let mut view6 = Lazy::new(&mut self.inet6[usize::from(fib)]);
         let (row, row6) = (&mut self.row, &mut self.row6);

@@ -82,6 +82,13 @@ impl<F: Family> Pinned<'_, F> {
         self.view.lookup.lookup_batch(addrs, answers);
     }
 
+    /// The longest match of all addresses that share the first half of their bits with this one, where they
+    /// have one and the algorithm tells (`direct6` does).
+    #[inline]
+    pub fn lookup_half(&self, addr: F::Addr) -> Option<NexthopId> {
+        self.view.lookup.lookup_half(addr)
+    }
+
     /// The nexthop for a flow: the member that a group has for it, or `id` when that is no group.
     #[inline]
     pub fn member(&self, id: NexthopId, flow_hash: u32) -> NexthopId {

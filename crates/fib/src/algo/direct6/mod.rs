@@ -82,6 +82,19 @@ impl<const WIDE: bool> Kernel for Below<'_, WIDE> {
     }
 }
 
+/// The same for all addresses with the same first 64 bits.
+struct Upper<'a, const WIDE: bool>(&'a Tables, u128);
+
+impl<const WIDE: bool> Kernel for Upper<'_, WIDE> {
+    type Output = Option<NexthopId>;
+
+    #[inline(always)]
+    fn run<C: Count>(self) -> Option<NexthopId> {
+        let Self(tables, addr) = self;
+        tables.reader::<WIDE>().lookup_upper::<C>(addr).ok().map(NexthopId)
+    }
+}
+
 struct Batch<'a, const WIDE: bool>(&'a Tables, &'a [u128], &'a mut [NexthopId]);
 
 impl<const WIDE: bool> Kernel for Batch<'_, WIDE> {
@@ -118,6 +131,15 @@ impl Lookup<Inet6> for Shared {
         match self.0.is_wide {
             true => level::run(Batch::<true>(&self.0, addrs, answers)),
             false => level::run(Batch::<false>(&self.0, addrs, answers)),
+        }
+    }
+
+    fn lookup_half(&self, addr: u128) -> Option<NexthopId> {
+        let tables = &*self.0;
+        match tables.reader::<false>().whole(addr) {
+            nexthop if nexthop & MORE == 0 => Some(NexthopId(nexthop)),
+            _ if tables.is_wide => level::run_one(Upper::<true>(tables, addr)),
+            _ => level::run_one(Upper::<false>(tables, addr)),
         }
     }
 

@@ -96,6 +96,15 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
 
     #[inline(always)]
     pub(super) fn lookup_below<C: Count>(self, addr: u128) -> u32 {
+        match self.lookup_upper::<C>(addr) {
+            Ok(nexthop) => nexthop,
+            Err(list) => line::in_list::<C, WIDE>(self.records, list, addr as u64),
+        }
+    }
+
+    /// The nexthop of all addresses with these first 64 bits, or the list that tells them apart.
+    #[inline(always)]
+    pub(super) fn lookup_upper<C: Count>(self, addr: u128) -> Result<u32, u32> {
         let mut line = self.line(addr);
         let mut wanted = key(addr, LINE_KEY);
         loop {
@@ -105,11 +114,11 @@ impl<const WIDE: bool> Reader<'_, WIDE> {
                 _ => line::below::<WIDE>(self.records, line, count),
             };
             if below == 0 {
-                return line::nexthop::<WIDE>(self.records, line, count);
+                return Ok(line::nexthop::<WIDE>(self.records, line, count));
             }
             let next = line::next_key(line);
             if next == 0 {
-                return line::in_list::<C, WIDE>(self.records, below, addr as u64);
+                return Err(below);
             }
             wanted = key(addr, next);
             line = self.entry(below, wanted);
