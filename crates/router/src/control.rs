@@ -42,6 +42,8 @@ impl Router {
     /// - `fwdlab.device.fast_path`: 0 sends every frame through the general path (default 1).
     /// - `fwdlab.device.batch_lookups`: 0 looks up the routes of the fast path one at a time, a call
     ///   for each packet, as FreeBSD does; 1 those of a batch in one call (default 1).
+    /// - `fwdlab.device.route_cache`: 0 looks up every IPv6 destination; 1 keeps answers for those that
+    ///   come again, where the algorithm is chosen by the framework (default 1).
     /// - `fwdlab.device.host`: 1 leaves packets to the router's addresses to a host that has the same
     ///   addresses on the same interfaces; the router learns its neighbours from them and answers
     ///   none (default 0).

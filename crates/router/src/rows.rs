@@ -326,7 +326,8 @@ impl<A: Address> Row<A> {
         if F::check(&mut self.checked, heads, &mut self.addresses, all) {
             F::mark(batch.own, &mut self.checked.bad, heads, self.len);
         }
-        let cache = (F::KEEPS && batch.has_batches && batch.has_route_cache).then_some(cache);
+        let may_keep = batch.has_batches && batch.has_route_cache && table.is_automatic();
+        let cache = (F::KEEPS && may_keep).then_some(cache);
         self.look_up(table, cache, batch.has_batches);
         let left = self.rewrite(
             &way,

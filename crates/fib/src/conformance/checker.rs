@@ -68,6 +68,8 @@ pub enum Mode {
     Single,
     /// [`Lookup::lookup_batch`].
     Batch,
+    /// [`Lookup::lookup_half`], where it tells.
+    Half,
 }
 
 impl fmt::Display for Mode {
@@ -75,6 +77,7 @@ impl fmt::Display for Mode {
         out.write_str(match self {
             Self::Single => "single lookup",
             Self::Batch => "batch lookup",
+            Self::Half => "lookup of half an address",
         })
     }
 }
@@ -111,6 +114,9 @@ impl Checker<'_> {
     ) -> Result<(), Violation> {
         for (addr, want) in probes.iter().zip(want) {
             self.answer::<F>(Mode::Single, *addr, lookup.lookup(*addr), *want)?;
+            // What is said of all that share its first half is so for each of them, which are probes, too.
+            let of_half = lookup.lookup_half(*addr).unwrap_or(*want);
+            self.answer::<F>(Mode::Half, *addr, of_half, *want)?;
         }
         let mut start = 0;
         let mut len = 0;

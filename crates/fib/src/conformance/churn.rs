@@ -276,7 +276,11 @@ impl<F: Family> Watch<'_, F> {
         self.stage.ready.fetch_add(1, Ordering::AcqRel);
         while !self.stage.is_over.load(Ordering::Acquire) {
             let start = random.below(self.history.probes.len() as u64) as usize;
-            let count = if mode == Mode::Single { 1 } else { BATCH };
+            let (mode, count) = match mode {
+                Mode::Batch => (mode, BATCH),
+                // What both say of one address is held to the same.
+                _ => (if start.is_multiple_of(2) { Mode::Single } else { Mode::Half }, 1),
+            };
             let end = (start + count).min(self.history.probes.len());
             if let Err(violation) = self.ask(mode, start..end, &mut churned) {
                 self.stage.is_over.store(true, Ordering::Release);
@@ -297,6 +301,11 @@ impl<F: Family> Watch<'_, F> {
         let first = self.stage.done.load(Ordering::SeqCst);
         match mode {
             Mode::Single => answers[0] = self.reader.lookup(addrs[0]),
+            Mode::Half => {
+                let table = self.reader.pin();
+                let of_half = table.lookup_half(addrs[0]);
+                answers[0] = of_half.unwrap_or_else(|| table.lookup(addrs[0]));
+            }
             Mode::Batch => self.reader.lookup_batch(addrs, &mut answers),
         }
         let last = self.stage.begun.load(Ordering::SeqCst);

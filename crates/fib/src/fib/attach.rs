@@ -46,6 +46,8 @@ impl<F: Family> Fib<F> {
         }
         self.errors.clear();
         self.choice = choice;
+        // Readers are told whose choice it is.
+        self.publish(self.published.clone());
         if self.choice == Choice::Auto {
             self.attach_preferred();
         }
@@ -248,7 +250,8 @@ impl<F: Family> Fib<F> {
         let groups = self.nexthops.reader_groups().clone();
         self.published_groups = groups.clone();
         self.published = lookup.clone();
-        self.publisher.replace(View { lookup, groups });
+        let is_automatic = self.choice == Choice::Auto;
+        self.publisher.replace(View { lookup, groups, is_automatic });
     }
 
     /// Tells everybody that readers see all changes.

@@ -147,7 +147,8 @@ impl<F: Family> Fib<F> {
         let nexthops = NexthopTable::default();
         let algorithm = attached::first(&registry, &rib, caches)?;
         let attached = Attached::build(algorithm, &rib)?;
-        let view = View { lookup: attached.lookup(), groups: nexthops.reader_groups().clone() };
+        let groups = nexthops.reader_groups().clone();
+        let view = View { lookup: attached.lookup(), groups, is_automatic: true };
         Ok(Self {
             number,
             rib,

@@ -10,6 +10,8 @@ use crate::sync::{Arc, AtomicU64, Ordering};
 pub(super) struct View<F: Family> {
     pub(super) lookup: std::sync::Arc<dyn Lookup<F>>,
     pub(super) groups: NexthopGroups,
+    /// Whether the framework chose the algorithm.
+    pub(super) is_automatic: bool,
 }
 
 /// A reader of one table, to be owned by one worker thread. It takes no lock and never waits
@@ -89,6 +91,13 @@ impl<F: Family> Pinned<'_, F> {
         self.view.lookup.lookup_half(addr)
     }
 
+    /// Whether the framework chose the algorithm by itself. Where somebody named one he may want to know how
+    /// fast that one is: then no answers should be kept.
+    #[inline]
+    pub fn is_automatic(&self) -> bool {
+        self.view.is_automatic
+    }
+
     /// The nexthop for a flow: the member that a group has for it, or `id` when that is no group.
     #[inline]
     pub fn member(&self, id: NexthopId, flow_hash: u32) -> NexthopId {
@@ -129,7 +138,11 @@ mod loom_tests {
     }
 
     fn view(answer: u32) -> View<Inet> {
-        View { lookup: std::sync::Arc::new(Always(answer)), groups: NexthopGroups::default() }
+        View {
+            lookup: std::sync::Arc::new(Always(answer)),
+            groups: NexthopGroups::default(),
+            is_automatic: true,
+        }
     }
 
     #[test]
