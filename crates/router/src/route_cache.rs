@@ -26,8 +26,10 @@ use crate::fast_family::FastFamily;
 const PLACE_BITS: u32 = 18;
 /// Entries: 2 MiB for each worker and table, of which few destinations touch little.
 const ENTRIES: usize = 1 << PLACE_BITS;
-/// Bits of an entry that are its nexthop's; its place without the last bit makes up for them.
-const NEXTHOP_BITS: u32 = 16;
+/// Places that an entry may have, one beside the other in a cache line.
+const WAYS: usize = 4;
+/// Bits of an entry that are its nexthop's: as many as all its places have in common.
+const NEXTHOP_BITS: u32 = PLACE_BITS - WAYS.ilog2();
 /// Entries with this and higher numbers are not kept: one more must fit.
 const MOST: u64 = (1 << NEXTHOP_BITS) - 1;
 /// The golden ratio (Knuth, vol. 3, section 6.4).
@@ -128,8 +130,7 @@ impl RouteCache {
         true
     }
 
-    /// What was not where it is looked for first: in its second place, or looked up with all that is in
-    /// neither.
+    /// What was not where it is looked for first: beside it, or looked up together with all that is nowhere.
     #[inline(never)]
     fn find_missed<F: FastFamily>(
         &mut self,
@@ -144,7 +145,7 @@ impl RouteCache {
             let at = missed.trailing_zeros() as usize % CHUNK;
             missed &= missed - 1;
             let mixed = mixed(F::half(addresses[at]));
-            let other = difference(entries[place(mixed) ^ 1], mixed);
+            let other = elsewhere(entries, mixed);
             nexthops[at] = NexthopId(other as u32);
             (left[count % CHUNK], unknown[count % CHUNK]) = (at, addresses[at]);
             count += usize::from(other >= MOST);
@@ -212,9 +213,8 @@ impl RouteCache {
             return;
         }
         self.looked += 1;
-        let places = [place(mixed), place(mixed) ^ 1];
         let Some(entries) = self.entries.as_deref() else { return };
-        if places.iter().all(|place| difference(entries[*place], mixed) >= MOST) {
+        if difference(entries[place(mixed)], mixed).min(elsewhere(entries, mixed)) >= MOST {
             self.missed += 1;
             self.keep(table, address);
         }
@@ -224,12 +224,12 @@ impl RouteCache {
     fn keep<F: FastFamily>(&mut self, table: &Pinned<'_, F>, address: F::Addr) {
         let Some(entries) = self.entries.as_deref_mut() else { return };
         let mixed = mixed(F::half(address));
-        let places = [place(mixed), place(mixed) ^ 1];
+        let places: [_; WAYS] = std::array::from_fn(|way| place(mixed) ^ way);
         self.turn = self.turn.wrapping_add(1);
         let empty = places.into_iter().find(|place| entries[*place] == 0);
         // Of more destinations than places some stay rather than all go in turn.
         let is_turn = self.turn.is_multiple_of(SELDOM);
-        if let Some(place) = empty.or(is_turn.then_some(places[self.turn / SELDOM % 2]))
+        if let Some(place) = empty.or(is_turn.then_some(places[self.turn / SELDOM % WAYS]))
             && let Some(nexthop) = table.lookup_half(address)
             && u64::from(nexthop.0) < MOST
         {
@@ -276,10 +276,17 @@ fn mixed(key: u64) -> u64 {
     key.wrapping_mul(MIX)
 }
 
-/// Where an entry is looked for first; its second place differs in the last bit.
+/// Where an entry is looked for first; its other places differ in the last bits and lie beside it.
 #[inline(always)]
 fn place(mixed: u64) -> usize {
     (mixed >> (u64::BITS - PLACE_BITS)) as usize
+}
+
+/// The nexthop of the entry in one of the other places, if there is one; [`MOST`] or more if not.
+#[inline(always)]
+fn elsewhere(entries: &[u64; ENTRIES], mixed: u64) -> u64 {
+    let others = (1..WAYS).map(|way| difference(entries[place(mixed) ^ way], mixed));
+    others.fold(u64::MAX, u64::min)
 }
 
 /// The nexthop of an entry, if it is this one's; [`MOST`] or more if not.
