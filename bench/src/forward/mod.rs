@@ -30,7 +30,7 @@ use anyhow::{Result, ensure};
 use fwdlab_lookups::{Ratio, median};
 use fwdlab_port::{affinity, beat};
 
-use case::{Case, Contender, SHORT, Table};
+use case::{Case, Contender, FamilyName, SHORT, Table};
 use report::{Figure, HEADINGS, Report};
 use table::Routes;
 use turn::{LAPS, ns_per_frame};
@@ -106,7 +106,11 @@ fn each_case(
 
 /// The router and, unless it is to be alone, its peers.
 fn contenders(case: &Case, routes: &Routes, is_alone: bool) -> Result<Vec<Box<dyn Contender>>> {
-    let mut contenders: Vec<Box<dyn Contender>> = vec![Box::new(ours::Router::new(case, routes)?)];
+    let mut contenders: Vec<Box<dyn Contender>> =
+        vec![Box::new(ours::Router::new(case, routes, true)?)];
+    if case.family == FamilyName::Inet6 && case.table != Table::Two {
+        contenders.push(Box::new(ours::Router::new(case, routes, false)?));
+    }
     if is_alone {
         return Ok(contenders);
     }
@@ -160,7 +164,8 @@ fn measure_stages(
 ) -> Result<()> {
     let frames = case.frames(routes);
     let parts = stages::Stages::measure(case, routes, &frames)?;
-    let mut router = ours::Router::new(case, routes)?;
+    // Lookups are measured by themselves, so the router looks up every address, too.
+    let mut router = ours::Router::new(case, routes, false)?;
     let times = (0..=arguments.rounds).map(|_| timed(&mut router, &frames)).skip(1);
     let router_ns = median(&times.collect::<Vec<_>>());
     let rest = router_ns - parts.rings - parts.heads - parts.lookup;

@@ -12,13 +12,12 @@ use fwdlab_router::{Overflow, PortConfig, Worker};
 use super::case::{Case, Contender, OUTPUT_MAC, ROUTER_MAC};
 use super::table::Routes;
 
-/// The router with its frames.
+/// The router with its frames. Its worker is the same in all rounds, as a router's is for as long as it runs.
 pub struct Router {
-    router: fwdlab_router::Router,
-    worker: Option<Worker<RingPort>>,
+    worker: Worker<RingPort>,
+    /// Its control side, which lives as long.
+    _router: fwdlab_router::Router,
     name: String,
-    /// The two ends while no worker has them.
-    ends: Option<(RingPort, RingPort)>,
     frames: usize,
 }
 
@@ -41,14 +40,18 @@ pub fn configured(routes: &Routes) -> Result<fwdlab_router::Router> {
 }
 
 impl Router {
-    /// A router with the case's routes and buffers.
+    /// A router with the case's routes and buffers, and with its route cache or without.
     ///
     /// # Errors
     /// When the router refuses its configuration, or there is no memory.
-    pub fn new(case: &Case, routes: &Routes) -> Result<Self> {
-        let router = configured(routes)?;
+    pub fn new(case: &Case, routes: &Routes, has_cache: bool) -> Result<Self> {
+        let mut router = configured(routes)?;
         let word = format!("net.route.algo.{}.algo", case.family.name());
-        let name = format!("router, {}", router.get(&word)?);
+        let mut name = format!("router, {}", router.get(&word)?);
+        if !has_cache {
+            router.set("fwdlab.device.route_cache", "0")?;
+            name.push_str(", no route cache");
+        }
         let (one, mut two) = ring::pair(case.flows);
         let pool = Pool::new(case.pool())?;
         let mut batch = Batch::new();
@@ -56,29 +59,27 @@ impl Router {
             batch.iter_mut().for_each(|frame| frame.set_len(60));
             two.send(&mut batch);
         }
-        Ok(Self { router, worker: None, name, ends: Some((one, two)), frames: case.flows })
+        let worker = router.worker([(0, one), (1, two)])?.with_overflow(Overflow::Wait);
+        Ok(Self { worker, _router: router, name, frames: case.flows })
     }
 
     /// Lets `edit` see all frames, in order.
     fn visit(&mut self, mut edit: impl FnMut(usize, &mut fwdlab_port::Frame)) {
-        let (mut one, mut two) = self.ends.take().unwrap_or_else(|| {
-            let worker = self.worker.take().expect("invariant: either the ends or a worker");
-            let mut ports = worker.into_ports().into_iter().map(|(_, port)| port);
-            let mut next = || ports.next().expect("invariant: a worker of two ports");
-            (next(), next())
-        });
         let mut batch = Batch::new();
         let mut index = 0;
         while index < self.frames {
-            one.receive(&mut batch);
+            self.port(0).receive(&mut batch);
             // The last batch may hold frames that were seen first.
             for frame in batch.iter_mut().take(self.frames - index) {
                 edit(index, frame);
                 index += 1;
             }
-            two.send(&mut batch);
+            self.port(1).send(&mut batch);
         }
-        self.ends = Some((one, two));
+    }
+
+    fn port(&mut self, number: u16) -> &mut RingPort {
+        self.worker.port_mut(number).expect("invariant: ports 0 and 1")
     }
 }
 
@@ -96,19 +97,13 @@ impl Contender for Router {
             frame.set_len(frames[index].len());
             frame.copy_from_slice(&frames[index]);
         });
-        if let Some((one, two)) = self.ends.take() {
-            let worker =
-                self.router.worker([(0, one), (1, two)]).expect("invariant: ports 0 and 1");
-            self.worker = Some(worker.with_overflow(Overflow::Wait));
-        }
     }
 
     fn laps(&mut self, laps: usize) -> u64 {
-        let worker = self.worker.as_mut().expect("invariant: filled before");
         let start = Instant::now();
         let mut left = laps * self.frames;
         while left > 0 {
-            let received = worker.poll();
+            let received = self.worker.poll();
             // The last poll of a measurement may begin the next lap: some of 256 frames too many.
             left = left.saturating_sub(received);
         }

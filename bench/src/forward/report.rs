@@ -162,8 +162,9 @@ fn opening(path: &Path) -> String {
          Both do what RFC 1812 and RFC 8200 \
          ask for: destination MAC, version, lengths, IPv4 checksum, TTL, address classes, MTU; \
          lookup; MAC addresses, TTL and checksum rewritten; and both must make the same frames of \
-         the same frames. The router runs as it is used, with its worker, rings and counters; the \
-         peer's queues on one core are plain arrays. Smallest UDP frames (64 bytes with FCS in IPv4, \
+         the same frames. The router runs as it is used, with its worker, rings and counters, \
+         and its route cache where IPv6 answers come again; the peer's queues on one core are plain \
+         arrays. Smallest UDP frames (64 bytes with FCS in IPv4, \
          66 in IPv6). Contenders take turns in rounds; ratios are the median over the rounds of the \
          contender's time by the router's, with the interval of that median (sign test, at least \
          95 % from six rounds on): above 1 the router is faster. `header rewrite alone` \

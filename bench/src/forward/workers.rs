@@ -76,7 +76,7 @@ fn rate(case: &Case, cores: &[usize]) -> Result<f64> {
 fn worker(case: &Case, core: usize, ready: &Barrier) -> Result<f64> {
     let pinned = affinity::pin_current_thread(core);
     let routes = Routes::two();
-    let made = Router::new(case, &routes);
+    let made = Router::new(case, &routes, true);
     let frames = case.frames(&routes);
     // Everybody must come here, or nobody would go on.
     ready.wait();

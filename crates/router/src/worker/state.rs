@@ -148,6 +148,12 @@ impl<P: Port> Worker<P> {
         self.lanes.iter().find(|lane| u16::from(lane.number) == number).map(|lane| &lane.port)
     }
 
+    /// The same, to put frames in or take them out between polls.
+    pub fn port_mut(&mut self, number: u16) -> Option<&mut P> {
+        let lane = self.lanes.iter_mut().find(|lane| u16::from(lane.number) == number);
+        lane.map(|lane| &mut lane.port)
+    }
+
     /// The ports of the worker.
     pub fn ports(&self) -> impl Iterator<Item = &P> {
         self.lanes.iter().map(|lane| &lane.port)
