@@ -21,8 +21,8 @@ const FRAMES: usize = 2_000_000;
 /// What the section says.
 pub const EXPLANATION: &str = "Each part by itself, the least of five measurements, and the router \
     as a whole, the median: `rings` from one end to the other and back, `heads` the headers turned \
-    into columns of words, `lookup` by the framework's own choice; what is left are checks, rewrite \
-    and counters. Parts overlap in a whole router, so that the rest may be smaller than it is by \
+    into columns of words, `lookup` by the framework's own choice, as the router does without its route \
+    cache; what is left are checks, rewrite and counters. Parts overlap in a whole router, so that the rest may be smaller than it is by \
     itself.";
 
 /// Nanoseconds per frame of each part.

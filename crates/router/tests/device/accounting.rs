@@ -1,6 +1,6 @@
 //! Every frame in is a frame out or a counted drop; counters, knobs and control words.
 
-use fwdlab_fib::{Inet, Nexthop, Prefix};
+use fwdlab_fib::{Inet, Inet6, Nexthop, Prefix, Update};
 use fwdlab_port::{Batch, Pool, Port, ring};
 use fwdlab_router::{DropReason, Overflow, PortConfig, Router, RouterError};
 use fwdlab_wire::{MacAddr, ipv4};
@@ -243,4 +243,38 @@ fn each_port_is_looked_up_in_its_own_fib() {
         rig.router.add_route_to::<Inet>(2, default, Nexthop::via(1, 1)),
         Err(RouterError::NoSuchFib { fib: 2, fibs: 2 })
     ));
+}
+
+/// More frames than the route cache samples, so that it is in use when a route changes.
+#[test]
+fn a_route_that_changes_is_followed_at_once_by_frames_whose_answers_were_kept() {
+    let to = |number: u128| 0x2001_0db8_u128 << 96 | number << 64 | 1;
+    let mut rig = Rig::new();
+    let gateway = |port: u128| 0x2001_0002 << 96 | port << 79 | 0xcb;
+    let via = |port: u16| vec![(Nexthop::<Inet6>::via(gateway(port.into()), port), 1)];
+    for number in 0..3000 {
+        rig.router.add_route(Prefix::covering(to(number), 64), via(1)).unwrap();
+    }
+    rig.router.flush();
+    let algorithm = rig.router.get("net.route.algo.inet6.algo").unwrap();
+    assert_eq!(algorithm, "direct6", "no test otherwise");
+    let frames: Vec<_> = (0..400)
+        .map(|number| inet6_with(|packet| packet.set_destination(to(number % 100 * 30))))
+        .collect();
+    for round in 0..460 {
+        rig.inject(0, &frames);
+        rig.poll();
+        assert_eq!((rig.take(0).len(), rig.take(1).len()), (0, 400), "round {round}");
+    }
+    let changed = Prefix::covering(to(30), 64);
+    rig.router
+        .edit_fib::<Inet6>(0, |fib| {
+            Ok(fib.apply(&[Update::Set(changed, Nexthop::via(gateway(0), 0).into())]).map(drop)?)
+        })
+        .unwrap();
+    rig.router.flush();
+    rig.inject(0, &frames);
+    rig.poll();
+    assert_eq!((rig.take(0).len(), rig.take(1).len()), (4, 396));
+    rig.assert_balance();
 }
