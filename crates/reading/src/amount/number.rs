@@ -12,8 +12,29 @@ pub(super) struct Plain {
     pub(super) is_worded: bool,
 }
 
-const ONES: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen \
-    fifteen sixteen seventeen eighteen nineteen twenty";
+const ONES: [&str; 21] = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+];
 const TENS: [(&str, f64); 7] = [
     ("thirty", 30.0),
     ("forty", 40.0),
@@ -26,7 +47,7 @@ const TENS: [(&str, f64); 7] = [
 
 /// A number word.
 pub(crate) fn number_word(word: &str) -> Option<f64> {
-    let one = ONES.split(" ").position(|own| own == word).map(|at| at as f64);
+    let one = ONES.iter().position(|own| *own == word).map(|at| at as f64);
     one.or_else(|| TENS.iter().find(|(own, _)| *own == word).map(|(_, value)| *value))
 }
 
@@ -34,8 +55,8 @@ pub(super) fn plain(tokens: &[Token], at: usize) -> Option<Plain> {
     let own = tokens.get(at)?;
     // "one and a half"
     let word = |k: usize| tokens.get(at + k).map_or("", |token| token.text.as_str());
-    if let (Some(whole), "and", "a", Some(part)) =
-        (number_word(word(0)), word(1), word(2), part_word(word(3)))
+    if [word(1), word(2)] == ["and", "a"]
+        && let (Some(whole), Some(part)) = (number_word(word(0)), part_word(word(3)))
     {
         return Some(Plain {
             value: whole + 1.0 / part,
