@@ -119,7 +119,8 @@ fn the_package_is_installed_runs_and_leaves_no_trace() {
     assert!(fwdlab(&["--version"]).starts_with(concat!("fwdlab ", env!("CARGO_PKG_VERSION"), " ")));
     let examples = fwdlab(&["examples"]);
     let installed = root.join("usr/share/doc/fwdlab/examples");
-    for name in examples.lines().filter_map(|line| line.split_whitespace().next()) {
+    let listed = examples.lines().take_while(|line| !line.is_empty());
+    for name in listed.filter_map(|line| line.split_whitespace().next()) {
         let is_there = [name.to_owned(), format!("{name}.toml")]
             .iter()
             .any(|file| installed.join(file).exists());
