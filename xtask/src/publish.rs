@@ -26,8 +26,6 @@ fn own(metadata: &Value) -> (Vec<&Value>, Vec<&Value>) {
 /// Makes the package of each crate, unpacks it, and compiles it from what the others' packages hold: a file that
 /// lies in the checkout alone is missed there, and so is a feature that another crate of the workspace asks for.
 /// Returns what is wrong.
-///
-/// `cargo package --workspace` holds the same of the features by default, and compiles others' crates anew for each.
 pub fn packed(root: &Path, metadata: &Value) -> Result<Vec<String>> {
     let (public, private) = own(metadata);
     let text = |package: &Value, key: &str| package[key].as_str().unwrap_or_default().to_owned();
