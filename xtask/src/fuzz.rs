@@ -5,9 +5,11 @@
 //! `cargo fuzz` is the address sanitizer, which has little to find in crates that forbid unsafe
 //! code. Overflow and debug assertions are on.
 
+mod fed;
 mod hours;
 
 use anyhow::{Context, Result, bail};
+use fed::Fed;
 use hours::Hours;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -49,20 +51,6 @@ impl Args {
     pub fn all(seconds: u32, seed: Option<u32>) -> Self {
         Self { targets: Vec::new(), seconds, jobs: None, seed, record: None, remaining: None }
     }
-}
-
-/// How one target went.
-pub struct Fed {
-    /// Its name.
-    pub target: String,
-    /// Inputs tried.
-    pub executions: u64,
-    /// Coverage reached: edges, as libFuzzer counts them.
-    pub edges: u64,
-    /// Processor time in seconds, user and system; 0 where the system does not tell.
-    pub cpu_s: f64,
-    /// What it broke on, if it did: the end of the log.
-    pub fault: Option<String>,
 }
 
 /// Builds and runs the targets, prints a line for each, and returns whether none broke.
@@ -128,19 +116,6 @@ impl Record {
     fn add(&mut self, fed: &Fed) -> Result<()> {
         self.hours.add(fed, &self.day, &self.commit);
         self.hours.write(&self.file)
-    }
-}
-
-impl Fed {
-    /// The outcome for people.
-    pub fn line(&self) -> String {
-        let Self { target, executions, edges, cpu_s, fault } = self;
-        match fault {
-            None => format!(
-                "fuzz {target}: {executions} inputs, {edges} edges, {cpu_s:.0} s of the processor, no fault"
-            ),
-            Some(fault) => format!("fuzz {target}: FAILED after {executions} inputs\n{fault}"),
-        }
     }
 }
 

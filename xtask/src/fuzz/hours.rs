@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::Fed;
+use super::fed::Fed;
 
 const HEAD: &str = "target\tcpu_s\tinputs\tedges\tfaults\tlast\tcommit";
 /// Seconds of processor time that each target is to have.
