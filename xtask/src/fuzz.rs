@@ -5,10 +5,16 @@
 //! `cargo fuzz` is the address sanitizer, which has little to find in crates that forbid unsafe
 //! code. Overflow and debug assertions are on.
 
+mod fed;
+mod hours;
+
 use anyhow::{Context, Result, bail};
+use fed::Fed;
+use hours::Hours;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use tempfile::TempDir;
 
 /// Compiler flags that give libFuzzer its counters.
 const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -24,7 +30,7 @@ pub struct Args {
     /// Targets; all of them without any
     targets: Vec<String>,
     /// Seconds for each target
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
     /// Targets at a time; two on each processor without it
     #[arg(long)]
@@ -32,64 +38,111 @@ pub struct Args {
     /// Where the random inputs begin, for a run that can be repeated; without it each run has its own
     #[arg(long)]
     seed: Option<u32>,
+    /// Add what each target was fed to this ledger, the project's own is fuzz/hours.tsv
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Only say what each target of this ledger lacks to an hour of the processor
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seconds", "jobs", "seed", "record"])]
+    remaining: Option<PathBuf>,
 }
 
 impl Args {
     /// Every target for this long.
     pub fn all(seconds: u32, seed: Option<u32>) -> Self {
-        Self { targets: Vec::new(), seconds, jobs: None, seed }
+        Self { targets: Vec::new(), seconds, jobs: None, seed, record: None, remaining: None }
     }
-}
-
-/// How one target went.
-pub struct Fed {
-    /// Its name.
-    pub target: String,
-    /// Inputs tried.
-    pub executions: u64,
-    /// Coverage reached: edges, as libFuzzer counts them.
-    pub edges: u64,
-    /// What it broke on, if it did: the end of the log.
-    pub fault: Option<String>,
 }
 
 /// Builds and runs the targets, prints a line for each, and returns whether none broke.
 pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
-    let outcomes = outcomes(root, arguments)?;
-    for outcome in &outcomes {
-        println!("{}", outcome.line());
+    if let Some(ledger) = &arguments.remaining {
+        println!("{}", Hours::read(ledger)?.remaining(&wanted(root, &arguments.targets)?));
+        return Ok(true);
     }
-    let total: u64 = outcomes.iter().map(|o| o.executions).sum();
-    println!("{total} inputs in {} targets", outcomes.len());
-    Ok(outcomes.iter().all(|outcome| outcome.fault.is_none()))
+    let mut record =
+        arguments.record.as_deref().map(|file| Record::open(root, file)).transpose()?;
+    let (mut targets, mut total, mut is_well) = (0, 0, true);
+    feed(root, arguments, |outcome| {
+        println!("{}", outcome.line());
+        targets += 1;
+        total += outcome.executions;
+        is_well &= outcome.fault.is_none();
+        record.as_mut().map_or(Ok(()), |record| record.add(&outcome))
+    })?;
+    println!("{total} inputs in {targets} targets");
+    if let Some(record) = record {
+        let all = wanted(root, &[])?;
+        println!("{}: {}", record.file.display(), record.hours.remaining(&all));
+    }
+    Ok(is_well)
 }
 
-impl Fed {
-    /// The outcome for people.
-    pub fn line(&self) -> String {
-        let Self { target, executions, edges, fault } = self;
-        match fault {
-            None => format!("fuzz {target}: {executions} inputs, {edges} edges, no fault"),
-            Some(fault) => format!("fuzz {target}: FAILED after {executions} inputs\n{fault}"),
+/// A ledger that is written after each target.
+struct Record {
+    file: PathBuf,
+    hours: Hours,
+    day: String,
+    commit: String,
+}
+
+impl Record {
+    fn open(root: &Path, file: &Path) -> Result<Self> {
+        if crate::steps::worked().is_none() {
+            bail!(
+                "this system does not tell what time of the processor a program took; leave --record out"
+            );
         }
+        let hours = Hours::read(file)?;
+        // Before an hour of work is lost to a directory that is not there.
+        hours.write(file)?;
+        let said = |command: &mut Command| -> Result<String> {
+            let output = command.current_dir(root).output();
+            let output = output.with_context(|| format!("cannot start {command:?}"))?;
+            Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        };
+        let day = said(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
+        let commit = said(Command::new("git").args(["rev-parse", "--short=8", "HEAD"]))?;
+        let code =
+            ["--", "Cargo.toml", "crates", "devices", "fuzz/Cargo.lock", "fuzz/fuzz_targets"];
+        let changed = said(Command::new("git").args(["diff", "--name-only", "HEAD"]).args(code))?;
+        let commit = match (commit.is_empty(), changed.is_empty()) {
+            (true, _) => "-".to_owned(),
+            (false, true) => commit,
+            (false, false) => commit + "-changed",
+        };
+        Ok(Self { file: file.to_owned(), hours, day, commit })
+    }
+
+    fn add(&mut self, fed: &Fed) -> Result<()> {
+        self.hours.add(fed, &self.day, &self.commit);
+        self.hours.write(&self.file)
     }
 }
 
 /// Builds and runs the targets.
 pub fn outcomes(root: &Path, arguments: &Args) -> Result<Vec<Fed>> {
+    let mut outcomes = Vec::new();
+    feed(root, arguments, |outcome| {
+        outcomes.push(outcome);
+        Ok(())
+    })?;
+    Ok(outcomes)
+}
+
+/// Builds and runs the targets; hands on what came of each as it ends.
+fn feed(root: &Path, arguments: &Args, mut each: impl FnMut(Fed) -> Result<()>) -> Result<()> {
     let targets = wanted(root, &arguments.targets)?;
     let programs = build(root)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = arguments.jobs.unwrap_or(2 * processors).max(1);
-    let mut outcomes = Vec::new();
     for chunk in targets.chunks(jobs) {
         let running: Result<Vec<Running>> =
             chunk.iter().map(|target| Running::start(root, &programs, target, arguments)).collect();
         for run in running? {
-            outcomes.push(run.finish()?);
+            each(run.finish()?)?;
         }
     }
-    Ok(outcomes)
+    Ok(())
 }
 
 /// The names of the targets, from the manifest that lists them.
@@ -145,6 +198,8 @@ struct Running {
     target: String,
     log: PathBuf,
     child: Child,
+    /// Gone with it.
+    _files: TempDir,
 }
 
 impl Running {
@@ -167,20 +222,35 @@ impl Running {
         if dictionary.is_file() {
             command.arg(format!("-dict={}", dictionary.display()));
         }
+        let files = scratch()?;
+        command.env("TMPDIR", files.path());
         let child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
-        Ok(Self { target: target.to_owned(), log, child })
+        Ok(Self { target: target.to_owned(), log, child, _files: files })
     }
 
     fn finish(mut self) -> Result<Fed> {
+        // The system counts a child's time when it is waited for, and nothing else is meanwhile.
+        let before = crate::steps::worked();
         let status = self.child.wait()?;
+        let worked = before.zip(crate::steps::worked());
         let text = String::from_utf8_lossy(&fs::read(&self.log)?).into_owned();
         Ok(Fed {
             target: self.target,
             executions: after(&text, "stat::number_of_executed_units:").unwrap_or(0),
             edges: text.lines().filter_map(|line| after(line, " cov: ")).max().unwrap_or(0),
+            cpu_s: worked.map_or(0.0, |(before, after)| after - before),
             fault: (!status.success()).then(|| end_of(&text)),
         })
     }
+}
+
+/// Where a target writes its files: in memory where the system has a place there. On a disk, what is written anew for
+/// each input goes to the disk each time (`journal`: 150 inputs a second, half of the time in the file system).
+fn scratch() -> Result<TempDir> {
+    let mut wanted = tempfile::Builder::new();
+    wanted.prefix("fwdlab-fuzz-");
+    let made = wanted.tempdir_in("/dev/shm").or_else(|_| wanted.tempdir());
+    made.context("no place for the files of a fuzz target")
 }
 
 /// The folder of examples to begin with, where there is one.
@@ -210,6 +280,50 @@ mod tests {
         assert_eq!(after(log, "stat::number_of_executed_units:"), Some(4711));
         assert_eq!(log.lines().filter_map(|l| after(l, " cov: ")).max(), Some(40));
         assert_eq!(after("nothing", " cov: "), None);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_target_has_its_own_time_and_a_place_for_files_that_goes_with_it() {
+        let root = tempfile::tempdir().unwrap();
+        // By a process of its own: a file that this one wrote is busy while another test starts a program.
+        let program = |name: &str, text: &str| {
+            let text = format!("#!/bin/sh\n{text}\n");
+            let write = "printf %s \"$1\" > \"$2\" && chmod 755 \"$2\"";
+            let mut sh = Command::new("sh");
+            sh.args(["-c", write, "sh", &text]).arg(root.path().join(name));
+            assert!(sh.status().unwrap().success());
+        };
+        program(
+            "busy",
+            "echo $$ > $TMPDIR/file; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo '#2 cov:' 7 $TMPDIR",
+        );
+        program("idle", "echo stat::number_of_executed_units: 5 >&2; exit 1");
+        let arguments = Args::all(1, None);
+        let run = |name: &str| Running::start(root.path(), root.path(), name, &arguments).unwrap();
+        let [busy, idle] = ["busy", "idle"].map(run);
+        let [busy, idle] = [busy, idle].map(|run| run.finish().unwrap());
+        assert_eq!((busy.edges, busy.fault.as_deref()), (7, None));
+        assert_eq!(idle.executions, 5);
+        assert!(idle.fault.is_some_and(|log| log.contains("executed_units")));
+        assert!(!cfg!(target_os = "linux") || busy.cpu_s > idle.cpu_s);
+        let log = fs::read_to_string(root.path().join("target/fuzz-corpus/busy.log")).unwrap();
+        let place = log.split_whitespace().last().map(Path::new);
+        assert!(place.is_some_and(|place| place.is_absolute() && !place.exists()), "{log}");
+    }
+
+    #[test]
+    fn every_target_is_told_of() {
+        let root = crate::root();
+        let page = fs::read_to_string(root.join("fuzz/README.md")).unwrap();
+        let told: Vec<&str> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("| ")?.split(" |").next())
+            .flat_map(|names| names.split('`').skip(1).step_by(2))
+            .collect();
+        for target in wanted(&root, &[]).unwrap() {
+            assert!(told.contains(&target.as_str()), "fuzz/README.md does not tell of `{target}`");
+        }
     }
 
     #[test]

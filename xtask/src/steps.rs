@@ -60,18 +60,18 @@ pub(crate) fn heading(name: &str) {
     let gone = START.get_or_init(Instant::now).elapsed().as_secs();
     match worked().filter(|_| gone > 0) {
         None => println!("== {name}"),
-        Some(busy) => println!("== {name} (after {gone} s; processors: {busy} s)"),
+        Some(busy) => println!("== {name} (after {gone} s; processors: {busy:.0} s)"),
     }
 }
 
 /// Seconds of processor time of all programs that were started here and have ended, where the system
 /// tells (proc_pid_stat(5): cutime and cstime, in hundredths).
-fn worked() -> Option<u64> {
+pub(crate) fn worked() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The second field is a name in brackets, which may hold anything.
     let fields = text.rsplit_once(')')?.1.split_whitespace().skip(13).take(2);
-    let ticks: Option<Vec<u64>> = fields.map(|field| field.parse().ok()).collect();
-    Some(ticks?.iter().sum::<u64>() / 100)
+    let ticks: Option<Vec<u32>> = fields.map(|field| field.parse().ok()).collect();
+    Some(ticks?.into_iter().map(f64::from).sum::<f64>() / 100.0)
 }
 
 /// A step that passes or fails as a whole.

@@ -20,6 +20,9 @@ pub struct Args {
     /// Write the list of third-party parts anew
     #[arg(long)]
     write: bool,
+    /// Compile each of our own crates from what would be uploaded of it, too: takes minutes
+    #[arg(long)]
+    packages: bool,
 }
 
 /// Checks the packages; prints what is wrong and returns whether all is well.
@@ -39,6 +42,9 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
         }
     }
     faults.extend(advisories(root)?);
+    if arguments.packages {
+        faults.extend(publish::packed(root, &metadata)?);
+    }
     for fault in &faults {
         println!("supply: {fault}");
     }

@@ -695,24 +695,3 @@ fn a_gate_is_not_green_where_a_side_is_missing_or_the_other_one() {
     assert_eq!(code, Some(4), "{stderr}");
     assert!(stderr.contains("could not tell") && stderr.contains("a.txt alone"), "{stderr}");
 }
-
-/// The recipe of the container copies the file that the recipe of the package makes, and installs what that
-/// names as its company.
-#[test]
-fn the_container_gets_the_package_and_what_goes_with_it() {
-    let container = include_str!("../../../examples/Containerfile");
-    let package = include_str!("../../../examples/package.sh");
-    assert!(package.contains("$out/fwdlab_${version}_$architecture.deb"), "{package}");
-    assert!(container.contains("\nCOPY fwdlab_*.deb /tmp/\n"), "{container}");
-    let list = |field: &str| -> Vec<&str> {
-        let line = package.lines().find_map(|line| line.strip_prefix(field));
-        line.expect("a field of the package").split(", ").collect()
-    };
-    let (recommended, suggested) = (list("Recommends: "), list("Suggests: "));
-    let (_, installed) = container.split_once("/tmp/fwdlab_*.deb ").expect("an installation");
-    let (installed, _) = installed.split_once("&&").expect("a step behind it");
-    let installed: Vec<&str> = installed.split_whitespace().filter(|word| *word != "\\").collect();
-    assert!(recommended.iter().all(|name| installed.contains(name)), "{installed:?}");
-    let is_known = |name: &&str| recommended.contains(name) || suggested.contains(name);
-    assert!(installed.iter().all(is_known), "{installed:?}");
-}

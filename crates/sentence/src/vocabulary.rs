@@ -50,6 +50,17 @@ static TURNS: LazyLock<Vec<Turn>> = LazyLock::new(|| {
     turns
 });
 
+/// Which of [`TURNS`] begin with a form: most words begin none, and every word of a page is asked.
+static FIRST: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
+    let mut first: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (place, turn) in TURNS.iter().enumerate() {
+        for form in turn.parts.first().into_iter().flatten().flatten() {
+            first.entry(form).or_default().push(place);
+        }
+    }
+    first
+});
+
 /// What a machine is called.
 const MACHINES: [&str; 9] =
     ["machine", "box", "host", "server", "router", "board", "platform", "testbed", "hardware"];
@@ -66,7 +77,16 @@ pub fn sense(word: &str) -> Option<Sense> {
 
 /// A turn of several words that begins at `at`, and where it ends.
 pub fn turn(words: &[(usize, String)], at: usize) -> Option<(Sense, usize)> {
-    TURNS.iter().find_map(|turn| Some((turn.sense, follow(&turn.parts, words, at)?)))
+    let (_, word) = words.get(at)?;
+    let of = |form: &str| FIRST.get(form).into_iter().flatten();
+    let denied = word.ends_with("n't").then(|| of("not"));
+    // Before others the one that is longer, which stands first.
+    let mut places: Vec<&usize> = of(word).chain(denied.into_iter().flatten()).collect();
+    places.sort_unstable();
+    places.into_iter().find_map(|&place| {
+        let turn = &TURNS[place];
+        Some((turn.sense, follow(&turn.parts, words, at)?))
+    })
 }
 
 fn follow(
@@ -176,6 +196,40 @@ mod tests {
         }
         for word in ["packet", "the", "fast", "forwarding", "setting", "patch"] {
             assert_eq!(sense(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn turns_are_found_by_their_first_word_as_one_by_one() {
+        let one_by_one = |words: &[(usize, String)], at: usize| {
+            TURNS.iter().find_map(|turn| Some((turn.sense, follow(&turn.parts, words, at)?)))
+        };
+        assert!(TURNS.iter().all(|turn| turn.parts.first().is_some_and(Option::is_some)));
+        // Of each turn every form of each word in turn, with nothing, one and two words in its gaps, and cut off.
+        for turn in TURNS.iter() {
+            let most = turn.parts.iter().flatten().map(HashSet::len).max().unwrap_or(1);
+            for (form, gap, cut) in (0..most).flat_map(|form| {
+                (0..3).flat_map(move |gap| [0, 1].map(move |cut| (form, gap, cut)))
+            }) {
+                let spelled = turn.parts.iter().flat_map(|part| match part {
+                    Some(forms) => {
+                        let mut forms: Vec<&String> = forms.iter().collect();
+                        forms.sort();
+                        let word = forms[form % forms.len()];
+                        vec![if word == "not" && form + gap > 0 {
+                            "doesn't".to_owned()
+                        } else {
+                            word.clone()
+                        }]
+                    }
+                    None => vec!["word".to_owned(); gap],
+                });
+                let mut words: Vec<(usize, String)> = spelled.enumerate().collect();
+                words.truncate(words.len() - cut);
+                for at in 0..=words.len() {
+                    assert_eq!(super::turn(&words, at), one_by_one(&words, at), "{words:?} {at}");
+                }
+            }
         }
     }
 

@@ -12,30 +12,26 @@ pub(super) struct Plain {
     pub(super) is_worded: bool,
 }
 
-const ONES: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen \
-    fifteen sixteen seventeen eighteen nineteen twenty";
-const TENS: [(&str, f64); 7] = [
-    ("thirty", 30.0),
-    ("forty", 40.0),
-    ("fifty", 50.0),
-    ("sixty", 60.0),
-    ("seventy", 70.0),
-    ("eighty", 80.0),
-    ("ninety", 90.0),
+#[rustfmt::skip] // a line for each otherwise
+const ONES: [&str; 21] = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
 ];
+const TENS: [&str; 7] = ["thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 
 /// A number word.
 pub(crate) fn number_word(word: &str) -> Option<f64> {
-    let one = ONES.split(" ").position(|own| own == word).map(|at| at as f64);
-    one.or_else(|| TENS.iter().find(|(own, _)| *own == word).map(|(_, value)| *value))
+    let one = ONES.iter().position(|own| *own == word).map(|at| at as f64);
+    let ten = || TENS.iter().position(|own| *own == word).map(|at| 30.0 + 10.0 * at as f64);
+    one.or_else(ten)
 }
 
 pub(super) fn plain(tokens: &[Token], at: usize) -> Option<Plain> {
     let own = tokens.get(at)?;
     // "one and a half"
     let word = |k: usize| tokens.get(at + k).map_or("", |token| token.text.as_str());
-    if let (Some(whole), "and", "a", Some(part)) =
-        (number_word(word(0)), word(1), word(2), part_word(word(3)))
+    if [word(1), word(2)] == ["and", "a"]
+        && let (Some(whole), Some(part)) = (number_word(word(0)), part_word(word(3)))
     {
         return Some(Plain {
             value: whole + 1.0 / part,
@@ -107,4 +103,18 @@ pub(super) fn part_word(word: &str) -> Option<f64> {
         "hundredth" => 100.0,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number_word;
+
+    #[test]
+    fn number_words_have_their_value() {
+        for (word, value) in [("zero", 0.0), ("nineteen", 19.0), ("thirty", 30.0), ("ninety", 90.0)]
+        {
+            assert_eq!(number_word(word), Some(value), "{word}");
+        }
+        assert_eq!(number_word("hundred"), None);
+    }
 }

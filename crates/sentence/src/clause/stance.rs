@@ -350,9 +350,9 @@ fn is_cost(word: &str) -> bool {
 fn compares_costs(words: &[(usize, String)]) -> Option<usize> {
     let at = |i: usize| words.get(i).map_or("", |(_, w)| w.as_str());
     let is_it = |&i: &usize| {
-        let is_before = words[..i].iter().any(|(_, w)| is_cost(w));
-        let is_after = words[i..].iter().any(|(_, w)| is_cost(w) || w == "that");
-        weighed(at(i)).is_some() && at(i + 1) == "than" && is_before && is_after
+        let is_before = || words[..i].iter().any(|(_, w)| is_cost(w));
+        let is_after = || words[i..].iter().any(|(_, w)| is_cost(w) || w == "that");
+        weighed(at(i)).is_some() && at(i + 1) == "than" && is_before() && is_after()
     };
     (0..words.len()).find(is_it)
 }
