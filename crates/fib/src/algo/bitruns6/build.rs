@@ -2,7 +2,7 @@
 //! a change touches.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU32, AtomicUsize};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use foldhash::{HashMap, HashMapExt};
@@ -10,11 +10,11 @@ use foldhash::{HashMap, HashMapExt};
 use super::Shared;
 use super::layout::{
     BLOCK_PAGES, BLOCK_WORDS, CELL_SHIFT, CELLS, LIST, MAX_LINE_WORDS, MAX_RECORD_WORDS, MORE,
-    PAGE_RECORDS, PAGE_SHIFT, PAGE_WORDS, PLACE_SHIFT, RECORD_SHIFT, SLOT, TO_ONE, TO_RECORD,
-    TOP_SHIFT, TOPS, TREE,
+    PAGE_RECORDS, PAGE_SHIFT, PAGE_WORDS, PLACE_SHIFT, RECORD_SHIFT, TO_ONE, TO_RECORD, TOP_BITS,
+    TOP_SHIFT, TOPS,
 };
-use super::reader::{Tables, Top};
-use super::tree::{Shape, below_list};
+use super::reader::Tables;
+use super::tree::{Shape, below_list, of_words, words_of};
 use crate::algo::ahead::fetched;
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
@@ -57,7 +57,7 @@ impl Algorithm<Inet6> for BitRuns6 {
         pages.dedup();
         let blocks = TOPS * BLOCK_WORDS;
         let words = spans.len() * 8 + pages.len() * PAGE_WORDS * 2 + blocks + SPARE_WORDS;
-        let line_words = spans.len() * 40 + SPARE_WORDS;
+        let line_words = (spans.len() * 40 + SPARE_WORDS).min(MAX_LINE_WORDS);
         let out_of_memory = AlgorithmError::OutOfMemory { bytes: (words + line_words) * 8 };
         let mut builder = Builder::new(words, line_words).ok_or(out_of_memory)?;
         let full = AlgorithmError::Full { what: "record memory", limit: words + line_words };
@@ -74,17 +74,18 @@ struct Builder {
     slab: Slab,
     /// Of trees and lists.
     lines: Slab,
-    /// The nexthop of each /10 that has no block of its own.
+    /// The nexthop of each /8 that has no block of its own.
     whole_tops: Box<[Option<u16>; TOPS]>,
     /// The blocks of one nexthop.
     uniform_blocks: HashMap<u16, Uniform>,
-    /// Offsets of the shared records of one run, by its nexthop.
-    uniform_records: HashMap<u16, u32>,
+    /// The values of whole /32, shared leaves, and the offsets of the shared records of one run, by nexthop.
+    leaves: HashMap<u16, u32>,
+    uniform_records: HashMap<u32, u32>,
     /// Size of each tree and list, by offset.
     tree_words: HashMap<u32, usize>,
 }
 
-/// A block that several /10 share.
+/// A block that several /8 share.
 struct Uniform {
     block: u32,
     /// How many.
@@ -130,13 +131,15 @@ impl Builder {
         // What leads there has room for so many words.
         let slab = Slab::tight(records.words().min(MAX_RECORD_WORDS), FIRST_WORD);
         let line_slab = Slab::tight(lines.words().min(MAX_LINE_WORDS), FIRST_WORD);
-        let (top, used_words) = (Top::zeroed()?, AtomicUsize::new(0));
+        let top = Box::new([const { AtomicU32::new(0) }; TOPS]);
+        let used_words = AtomicUsize::new(0);
         let mut builder = Self {
             tables: Arc::new(Tables { top, records, lines, used_words }),
             slab,
             lines: line_slab,
             whole_tops: Box::new([None; TOPS]),
             uniform_blocks: HashMap::new(),
+            leaves: HashMap::new(),
             uniform_records: HashMap::new(),
             tree_words: HashMap::new(),
         };
@@ -171,7 +174,7 @@ impl Builder {
         result
     }
 
-    /// Writes the parts of a /10 that lie within a prefix, and keeps the others.
+    /// Writes the parts of a /8 that lie within a prefix, and keeps the others.
     fn write_top(
         &mut self,
         top: usize,
@@ -179,12 +182,12 @@ impl Builder {
         part: &[Span<u128>],
     ) -> Result<(), Full> {
         let before = self.whole_tops[top];
-        if let ([(_, nexthop)], true, Some(_)) = (part, within.len() <= 10, before) {
+        if let ([(_, nexthop)], true, Some(_)) = (part, within.len() <= TOP_BITS, before) {
             return self.set_whole_top(top, *nexthop);
         }
         let block = match before {
             Some(nexthop) => self.new_block(nexthop)?,
-            None => self.tables.top.as_array()[top].load(Relaxed),
+            None => self.tables.top[top].load(Relaxed),
         };
         let start = (top as u128) << TOP_SHIFT;
         let first = within.addr().max(start);
@@ -198,12 +201,12 @@ impl Builder {
         });
         result?;
         // A block of its own is linked once it is filled.
-        self.tables.top.as_array()[top].store(block, Release);
+        self.tables.top[top].store(block, Release);
         self.leave_whole_top(top);
         Ok(())
     }
 
-    /// Has a /10 share the block of a nexthop.
+    /// Has a /8 share the block of a nexthop.
     fn set_whole_top(&mut self, top: usize, nexthop: u16) -> Result<(), Full> {
         if self.whole_tops[top] == Some(nexthop) {
             return Ok(());
@@ -214,13 +217,13 @@ impl Builder {
         };
         let uniform = self.uniform_blocks.entry(nexthop).or_insert(Uniform { block, users: 0 });
         uniform.users += 1;
-        self.tables.top.as_array()[top].store(block, Release);
+        self.tables.top[top].store(block, Release);
         self.leave_whole_top(top);
         self.whole_tops[top] = Some(nexthop);
         Ok(())
     }
 
-    /// Notes that a /10 does not use the shared block any more that it may have used.
+    /// Notes that a /8 does not use the shared block any more that it may have used.
     fn leave_whole_top(&mut self, top: usize) {
         let Some(nexthop) = self.whole_tops[top].take() else { return };
         let Some(uniform) = self.uniform_blocks.get_mut(&nexthop) else { return };
@@ -243,7 +246,8 @@ impl Builder {
     /// Has one nexthop for a whole /16.
     fn set_whole_page(&mut self, block: u32, page: u64, nexthop: u16) -> Result<(), Full> {
         // The fourth of its numbers is its own offset.
-        let place = self.uniform_record(nexthop)? * 2 + 3;
+        let leaf = self.leaf(nexthop)?;
+        let place = self.uniform_record(leaf)? * 2 + 3;
         self.link_page(block, page, u32::from(nexthop), place << PLACE_SHIFT | TO_ONE);
         Ok(())
     }
@@ -294,7 +298,8 @@ impl Builder {
 
     /// A page that says the same nexthop everywhere.
     fn new_page(&mut self, nexthop: u16) -> Result<u32, Full> {
-        let record = self.uniform_record(nexthop)?;
+        let leaf = self.leaf(nexthop)?;
+        let record = self.uniform_record(leaf)?;
         let offset = self.slab.take(PAGE_WORDS)?;
         let halves = &self.tables.records.region().halves()[offset as usize * 2..];
         halves[..PAGE_RECORDS as usize].iter().for_each(|half| half.store(record, Relaxed));
@@ -302,14 +307,26 @@ impl Builder {
     }
 
     /// The shared record of one run, which is followed by its own offset.
-    fn uniform_record(&mut self, nexthop: u16) -> Result<u32, Full> {
-        if let Some(record) = self.uniform_records.get(&nexthop) {
+    fn uniform_record(&mut self, leaf: u32) -> Result<u32, Full> {
+        if let Some(record) = self.uniform_records.get(&leaf) {
             return Ok(*record);
         }
-        let record = self.new_record(&[u32::from(nexthop); CELLS])?;
+        let record = self.new_record(&[leaf; CELLS])?;
         self.set_half(record as usize * 2 + 3, record);
-        self.uniform_records.insert(nexthop, record);
+        self.uniform_records.insert(leaf, record);
         Ok(record)
+    }
+
+    /// The shared leaf of a nexthop.
+    fn leaf(&mut self, nexthop: u16) -> Result<u32, Full> {
+        if let Some(leaf) = self.leaves.get(&nexthop) {
+            return Ok(*leaf);
+        }
+        let leaf = Shape::of_nexthop(nexthop);
+        let offset = self.lines.take(leaf.words())?;
+        let leaf = leaf.write(self.tables.lines.region(), offset);
+        self.leaves.insert(nexthop, leaf);
+        Ok(leaf)
     }
 
     /// Writes the cells of a record that lie within `area`, and keeps the others.
@@ -331,7 +348,7 @@ impl Builder {
         let mut result = Ok(());
         spans::by_block(spans, CELL_SHIFT, cells, |cell, part| {
             let value = match part {
-                [(_, nexthop)] => Ok(u32::from(*nexthop)),
+                [(_, nexthop)] => self.leaf(*nexthop),
                 _ => self.new_tree(part),
             };
             let slot = &mut values[cell as usize & (CELLS - 1)];
@@ -342,8 +359,9 @@ impl Builder {
         });
         result?;
         let first = values[0];
-        let new = match values.iter().all(|value| *value == first) && first & TREE == 0 {
-            true => self.uniform_record(first as u16)?,
+        // A leaf of its own has one cell.
+        let new = match values.iter().all(|value| *value == first) {
+            true => self.uniform_record(first)?,
             false => self.new_record(&values)?,
         };
         self.set_half(entry, new);
@@ -387,7 +405,7 @@ impl Builder {
         for (slot, word) in memory.iter().zip([u64::from(value)].iter().chain(&list[1..])) {
             slot.store(*word, Relaxed);
         }
-        Ok(TREE | LIST | 2 * offset)
+        Ok(LIST | of_words(offset))
     }
 
     fn new_lines(&mut self, words: usize) -> Result<u32, Full> {
@@ -398,7 +416,7 @@ impl Builder {
 
     /// Gives back a record and the trees that its successor has no more.
     fn retire(&mut self, record: u32, trees: &[u32]) {
-        for &value in trees.iter().filter(|value| **value & TREE != 0) {
+        for &value in trees {
             if value & LIST != 0 {
                 self.retire_lines(below_list(self.tables.lines.view(), value));
             }
@@ -412,7 +430,8 @@ impl Builder {
     }
 
     fn retire_lines(&mut self, value: u32) {
-        let offset = (value & SLOT) / 2;
+        // Shared leaves are kept.
+        let offset = words_of(value);
         if let Some(words) = self.tree_words.remove(&offset) {
             self.lines.retire(offset, words);
         }

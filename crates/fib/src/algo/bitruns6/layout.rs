@@ -1,10 +1,13 @@
 //! How blocks, pages, records and values are laid out.
 
 /// Entries of the first level.
-pub(super) const TOPS: usize = 1 << 10;
+pub(super) const TOPS: usize = 1 << 8;
+
+/// Bits of an address that choose one.
+pub(super) const TOP_BITS: u8 = TOPS.trailing_zeros() as u8;
 
 /// Bits of an address below an entry of the first level, a /16, a record and a cell.
-pub(super) const TOP_SHIFT: u32 = 118;
+pub(super) const TOP_SHIFT: u32 = 120;
 
 pub(super) const PAGE_SHIFT: u32 = 112;
 
@@ -12,9 +15,9 @@ pub(super) const RECORD_SHIFT: u32 = 102;
 
 pub(super) const CELL_SHIFT: u32 = 96;
 
-/// A block, what an entry of the first level leads to: for each /16 of its /10 a number that tells whether
+/// A block, what an entry of the first level leads to: for each /16 of its /8 a number that tells whether
 /// it has one nexthop, or [`MORE`], and then as many that tell where its records are.
-pub(super) const BLOCK_PAGES: u32 = 1 << 6;
+pub(super) const BLOCK_PAGES: u32 = 1 << 8;
 
 pub(super) const BLOCK_WORDS: usize = BLOCK_PAGES as usize;
 
@@ -42,19 +45,24 @@ pub(super) const PAGE_WORDS: usize = PAGE_RECORDS as usize / 2;
 /// Cells of a record.
 pub(super) const CELLS: usize = 64;
 
-/// A value of a record: a nexthop, or this flag and the slot of a leaf.
-pub(super) const TREE: u32 = 1 << 31;
+/// A value of a record leads to a slot of a line, that where a leaf begins: the line's number, and in the low
+/// 5 bits the slot's. Or it has some of these flags.
+pub(super) const LINE_SHIFT: u32 = 5;
 
-/// With [`TREE`]: not a leaf yet, but an inner line.
+pub(super) const LINE: u32 = DEEPEST - 1;
+
+/// There are one, two or three inner lines on the way to a leaf, and this leads to the first of them.
 pub(super) const DEEP: u32 = 1 << 30;
 
-/// With [`TREE`]: not a leaf, but what leads to one and to a list of longer routes.
-pub(super) const LIST: u32 = 1 << 29;
+pub(super) const DEEPER: u32 = 1 << 29;
 
-/// Slots are counted in 32 bits, two to a word.
-pub(super) const SLOT: u32 = LIST - 1;
+pub(super) const DEEPEST: u32 = 1 << 28;
 
-pub(super) const MAX_LINE_WORDS: usize = 1 << 28;
+/// What leads to a leaf, and to a list of longer routes.
+pub(super) const LIST: u32 = 1 << 31;
+
+/// Words of lines that values can reach.
+pub(super) const MAX_LINE_WORDS: usize = (1 << (28 - LINE_SHIFT)) * LINE_WORDS as usize;
 
 pub(super) const LINE_WORDS: u32 = 8;
 

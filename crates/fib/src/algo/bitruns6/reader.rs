@@ -1,22 +1,22 @@
 //! The tables, and the way of a lookup through them.
 
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::{AtomicU32, AtomicUsize};
 
 use super::layout::{
-    BLOCK_PAGES, CELL_SHIFT, CELLS, MORE, PLACE_SHIFT, SHIFT_MASK, TOP_SHIFT, TOPS, TREE, key,
+    BLOCK_PAGES, CELL_SHIFT, CELLS, MORE, PLACE_SHIFT, SHIFT_MASK, TOP_SHIFT, TOPS, key,
 };
 use super::tree;
-use crate::simd::cells::{Cells, Long, Width};
+use crate::simd::cells::Long;
 use crate::simd::count::Count;
 use crate::simd::records::{Direct, Records, View};
 
-/// The first level: for each /10 its block.
-pub(super) type Top = Cells<Long, TOPS>;
 
 /// The tables that readers use.
 #[derive(Debug)]
 pub(super) struct Tables {
-    pub(super) top: Top,
+    /// The first level: for each /8 its block.
+    pub(super) top: Box<[AtomicU32; TOPS]>,
     pub(super) records: Records,
     /// What lies below a /32.
     pub(super) lines: Records,
@@ -27,7 +27,7 @@ pub(super) struct Tables {
 /// The tables in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
-    pub(super) top: &'a [<Long as Width>::Atomic; TOPS],
+    pub(super) top: &'a [AtomicU32; TOPS],
     pub(super) entries: Direct<'a>,
     pub(super) records: View<'a>,
     pub(super) lines: View<'a>,
@@ -37,7 +37,7 @@ impl Tables {
     #[inline(always)]
     pub(super) fn reader(&self) -> Reader<'_> {
         Reader {
-            top: self.top.as_array(),
+            top: &self.top,
             entries: self.records.direct(),
             records: self.records.view(),
             lines: self.lines.view(),
@@ -48,7 +48,7 @@ impl Tables {
 impl Reader<'_> {
     #[inline(always)]
     fn block(self, addr: u128) -> u32 {
-        Long::load(&self.top[(addr >> TOP_SHIFT) as usize])
+        self.top[(addr >> TOP_SHIFT) as usize].load(Acquire)
     }
 
     /// The nexthop of an address's whole /16, or [`MORE`].
@@ -82,9 +82,6 @@ impl Reader<'_> {
     /// The nexthop of an address, whatever is said of its whole /16.
     #[inline(always)]
     pub(super) fn lookup_below<C: Count>(self, addr: u128) -> u32 {
-        match self.value(self.record(addr), addr) {
-            value if value & TREE != 0 => tree::find::<C>(self.lines, value, addr),
-            nexthop => nexthop,
-        }
+        tree::find::<C>(self.lines, self.value(self.record(addr), addr), addr)
     }
 }

@@ -5,7 +5,9 @@
 //! bit in a mask: each such loop ends in one wrongly predicted branch. (A loop over an address's own levels
 //! costs one for nearly every address: half the rate.)
 
-use super::layout::{CHUNK, DEEP, FEW, FEW_OF_PROBES, LIST, MORE, PROBES, STAGE};
+use super::layout::{
+    CHUNK, DEEP, DEEPER, DEEPEST, FEW, FEW_OF_PROBES, LIST, MORE, PROBES, STAGE,
+};
 use super::{Reader, tree};
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
@@ -97,49 +99,51 @@ fn through_records<C: Count, const N: usize>(
     answers: &mut [NexthopId; N],
 ) {
     let mut at = [0; N];
-    for i in 0..N {
+    for_each_lane::<N>(|i| {
         at[i] = reader.record(addrs[i]);
         reader.records.prefetch(at[i]);
-    }
-    let mut flags = 0;
-    for i in 0..N {
+    });
+    for_each_lane::<N>(|i| {
         at[i] = reader.value(at[i], addrs[i]);
-        flags |= at[i];
-        reader.lines.prefetch(tree::line(tree::slot(at[i])));
-    }
-    let (mut lists, heads) = (0, at);
-    if flags & LIST != 0 {
-        lists = flagged::<C>(&at, LIST);
-        for_each_bit(lists, |i| {
-            at[i % N] = tree::below_list(reader.lines, at[i % N]);
-            flags |= at[i % N];
-            reader.lines.prefetch(tree::line(at[i % N]));
+        reader.lines.prefetch(tree::line(at[i]));
+    });
+    let lists = flagged::<C>(&at, LIST);
+    let heads = at;
+    let mut deep = [
+        flagged::<C>(&at, DEEP),
+        flagged::<C>(&at, DEEPER),
+        flagged::<C>(&at, DEEPEST),
+    ];
+    for_each_bit(lists, |i| {
+        let tree = tree::below_list(reader.lines, at[i % N]);
+        at[i % N] = tree;
+        reader.lines.prefetch(tree::line(tree));
+        deep[0] |= u64::from(tree & DEEP != 0) << i;
+        deep[1] |= u64::from(tree & DEEPER != 0) << i;
+        deep[2] |= u64::from(tree & DEEPEST != 0) << i;
+    });
+    for i in 0..3 {
+        for_each_bit(deep[i], |i| {
+            let below = tree::below::<C>(reader.lines, at[i % N], addrs[i % N]);
+            reader.lines.prefetch(tree::line(below));
+            at[i % N] = below;
         });
     }
-    if flags & DEEP != 0 {
-        inner::<C, N>(reader, &mut at, addrs);
-    }
-    for i in 0..N {
+    for_each_lane::<N>(|i| {
         answers[i] = NexthopId(tree::answer::<C>(reader.lines, at[i], addrs[i]));
-    }
+    });
     for_each_bit(lists, |i| {
         let (head, found) = (heads[i % N], answers[i % N].0);
         answers[i % N] = NexthopId(tree::in_list(reader.lines, head, found, addrs[i % N]));
     });
 }
 
-/// Leads all that are at an inner line to their leaves.
+/// Calls `each` with all numbers below `N`; four at a time, so that the compiler unrolls it.
 #[inline(always)]
-fn inner<C: Count, const N: usize>(reader: Reader<'_>, at: &mut [u32; N], addrs: &[u128; N]) {
-    let mut deep = flagged::<C>(at, DEEP);
-    while deep != 0 {
-        let mut deeper = 0;
-        for_each_bit(deep, |i| {
-            let below = tree::below::<C>(reader.lines, at[i % N], addrs[i % N]);
-            reader.lines.prefetch(tree::line(below));
-            at[i % N] = below;
-            deeper |= u64::from(below & DEEP != 0) << i;
-        });
-        deep = deeper;
+fn for_each_lane<const N: usize>(mut each: impl FnMut(usize)) {
+    for four in 0..N / 4 {
+        for i in 0..4 {
+            each(four * 4 + i);
+        }
     }
 }

@@ -14,7 +14,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::layout::{DEEP, LINE_WORDS, LIST, SLOT, TREE, key};
+use super::layout::{DEEP, DEEPER, DEEPEST, LINE, LINE_SHIFT, LINE_WORDS, LIST, key};
 use crate::algo::spans::Span;
 use crate::simd::count::Count;
 use crate::simd::records::View;
@@ -34,19 +34,23 @@ const ESCAPE: u16 = u16::MAX;
 const BLOCK_RUNS: usize = 8;
 const BLOCK_WORDS: u32 = 2 * BLOCK_RUNS as u32;
 
-/// The slot of a value, 0 for a nexthop.
+/// The first word of the line that a value leads to.
 #[inline(always)]
-pub(super) fn slot(value: u32) -> u32 {
-    value & (value as i32 >> 31) as u32
+pub(super) fn line(value: u32) -> u32 {
+    (value & LINE) >> LINE_SHIFT << LINE_WORDS.trailing_zeros()
 }
 
-/// The first word of the line with a slot.
-#[inline(always)]
-pub(super) fn line(slot: u32) -> u32 {
-    (slot & SLOT) / 2 & !(LINE_WORDS - 1)
+/// The value that leads to the slots of a block of words, one for two of them.
+pub(super) fn of_words(offset: u32) -> u32 {
+    offset / LINE_WORDS << LINE_SHIFT | offset % LINE_WORDS * 2
 }
 
-/// The nexthop of an address below a value with [`TREE`].
+/// The other way round.
+pub(super) fn words_of(value: u32) -> u32 {
+    line(value) + value % SLOTS / 2
+}
+
+/// The nexthop of an address below a value.
 #[inline(always)]
 pub(super) fn find<C: Count>(lines: View<'_>, value: u32, addr: u128) -> u32 {
     let mut at = if value & LIST != 0 { below_list(lines, value) } else { value };
@@ -62,18 +66,15 @@ pub(super) fn find<C: Count>(lines: View<'_>, value: u32, addr: u128) -> u32 {
 pub(super) fn below<C: Count>(lines: View<'_>, value: u32, addr: u128) -> u32 {
     let line = line(value);
     let child = C::first_of_30(lines.line(line), key(addr, TREE_KEY) as u16);
-    lines.half(line, CHILDREN).wrapping_add(child * SLOTS)
+    lines.half(line, CHILDREN).wrapping_add(child << LINE_SHIFT)
 }
 
-/// The nexthop that a leaf has for an address, or the nexthop that the value is.
+/// The nexthop that a leaf has for an address.
 #[inline(always)]
 pub(super) fn answer<C: Count>(lines: View<'_>, value: u32, addr: u128) -> u32 {
-    let (slot, is_leaf) = (slot(value), (value as i32 >> 31) as u32);
-    let line = line(slot);
+    let line = line(value);
     let Some(keys) = lines.line(line).first_chunk() else { return 0 };
-    let run = C::first_from(keys, slot % SLOTS, key(addr, TREE_KEY) as u16);
-    let nexthop = u32::from(lines.quarter(line, SLOTS + run % SLOTS));
-    nexthop & is_leaf | value & !is_leaf
+    lines.slot(line, C::first_from(keys, value % 32, key(addr, TREE_KEY) as u16))
 }
 
 /// The value of the tree beside a list.
@@ -143,6 +144,11 @@ impl Shape {
         (Self::of_runs(runs), Some(list))
     }
 
+    /// For one nexthop.
+    pub(super) fn of_nexthop(nexthop: u16) -> Self {
+        Self::of_runs(vec![(u16::MAX, nexthop)])
+    }
+
     fn of_runs(runs: Vec<Run>) -> Self {
         let mut levels = Vec::new();
         if runs.len() > SLOTS as usize {
@@ -166,31 +172,34 @@ impl Shape {
 
     /// Writes it from a word of the lines on; returns the value that leads to it.
     pub(super) fn write(&self, lines: &Region, offset: u32) -> u32 {
-        let first = 2 * offset;
         // Each level after all above it.
-        let mut start = first;
-        let mut starts = vec![first; self.levels.len()];
+        let mut start = offset;
+        let mut starts = vec![offset; self.levels.len()];
         for (level, count) in self.levels.iter().enumerate().rev() {
             starts[level] = start;
-            start += *count as u32 * SLOTS;
+            start += *count as u32 * LINE_WORDS;
         }
-        let leaves = starts.first().copied().unwrap_or(first);
+        let leaves = starts.first().copied().unwrap_or(offset);
         let mut lasts = Vec::new();
         for (leaf, runs) in self.runs.chunks(SLOTS as usize).enumerate() {
-            write_leaf(lines, leaves + leaf as u32 * SLOTS, runs);
+            write_leaf(lines, of_words(leaves + leaf as u32 * LINE_WORDS), runs);
             lasts.push(runs.last().map_or(u16::MAX, |run| run.0));
         }
         for (level, &start) in starts.iter().enumerate().skip(1) {
-            let deep = if level > 1 { DEEP } else { 0 };
-            let below = TREE | deep | starts[level - 1];
             for (i, children) in lasts.chunks(FAN_OUT).enumerate() {
-                let first_child = below + (i * FAN_OUT) as u32 * SLOTS;
-                write_inner(lines, start + i as u32 * SLOTS, children, first_child);
+                let first = starts[level - 1] + (i * FAN_OUT) as u32 * LINE_WORDS;
+                let child = of_words(first) | flags(level - 1);
+                write_inner(lines, start + i as u32 * LINE_WORDS, children, child);
             }
             lasts = lasts.chunks(FAN_OUT).map(|children| children[children.len() - 1]).collect();
         }
-        TREE | if self.levels.is_empty() { 0 } else { DEEP } | first
+        of_words(offset) | flags(self.levels.len().saturating_sub(1))
     }
+}
+
+/// The flags for so many inner lines.
+fn flags(levels: usize) -> u32 {
+    [0, DEEP, DEEP | DEEPER, DEEP | DEEPER | DEEPEST][levels]
 }
 
 /// The last key before an address where a run starts.
@@ -198,16 +207,16 @@ fn end(start: u128) -> u16 {
     ((start >> KEY_SHIFT) as u16).wrapping_sub(1)
 }
 
-fn write_leaf(lines: &Region, slot: u32, runs: &[Run]) {
-    let line = &lines.quarters()[line(slot) as usize * 4..];
-    for (at, run) in ((slot % SLOTS) as usize..).zip(runs) {
+fn write_leaf(lines: &Region, value: u32, runs: &[Run]) {
+    let line = &lines.quarters()[line(value) as usize * 4..];
+    for (at, run) in ((value % SLOTS) as usize..).zip(runs) {
         line[at].store(run.0, Relaxed);
         line[at + SLOTS as usize].store(run.1, Relaxed);
     }
 }
 
-fn write_inner(lines: &Region, slot: u32, lasts: &[u16], first_child: u32) {
-    let line = line(slot) as usize;
+fn write_inner(lines: &Region, line: u32, lasts: &[u16], first_child: u32) {
+    let line = line as usize;
     for at in 0..FAN_OUT - 1 {
         let last = lasts.get(at).copied().unwrap_or(u16::MAX);
         lines.quarters()[line * 4 + at].store(last, Relaxed);
