@@ -9,12 +9,12 @@ use foldhash::{HashMap, HashMapExt};
 
 use super::Shared;
 use super::layout::{
-    BLOCK_PAGES, BLOCK_WORDS, CELL_SHIFT, CELLS, LIST, MAX_LINE_WORDS, MAX_RECORD_WORDS, MORE,
+    BLOCK_PAGES, BLOCK_WORDS, CELL_SHIFT, CELLS, LINE_WORDS, LIST, MAX_LINE_WORDS, MAX_RECORD_WORDS, MORE,
     PAGE_RECORDS, PAGE_SHIFT, PAGE_WORDS, PLACE_SHIFT, RECORD_SHIFT, TO_ONE, TO_RECORD, TOP_BITS,
     TOP_SHIFT, TOPS,
 };
 use super::reader::Tables;
-use super::tree::{Shape, below_list, of_words, words_of};
+use super::tree::{Shape, head, list_of, words_of};
 use crate::algo::ahead::fetched;
 use crate::algo::slab::{Full, Slab};
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
@@ -397,15 +397,24 @@ impl Builder {
     /// Writes what is below a /32; returns the value that leads to it.
     fn new_tree(&mut self, spans: &[Span<u128>]) -> Result<u32, Full> {
         let (tree, list) = Shape::of(spans);
-        let offset = self.new_lines(tree.words())?;
-        let value = tree.write(self.tables.lines.region(), offset);
-        let Some(list) = list else { return Ok(value) };
-        let offset = self.new_lines(list.len())?;
+        let Some(list) = list else {
+            let offset = self.new_lines(tree.words())?;
+            return Ok(tree.write(self.tables.lines.region(), offset));
+        };
+        let blocks = self.lines.take(list.len())?;
+        self.write_words(blocks, &list);
+        // Whole lines: the first of the tree comes after one that leads to the list.
+        let line = LINE_WORDS as usize;
+        let offset = self.new_lines(line + tree.words().next_multiple_of(line))?;
+        self.write_words(offset, &head(blocks, list.len()));
+        Ok(LIST | tree.write(self.tables.lines.region(), offset + LINE_WORDS))
+    }
+
+    fn write_words(&self, offset: u32, words: &[u64]) {
         let memory = &self.tables.lines.region().words()[offset as usize..];
-        for (slot, word) in memory.iter().zip([u64::from(value)].iter().chain(&list[1..])) {
+        for (slot, word) in memory.iter().zip(words) {
             slot.store(*word, Relaxed);
         }
-        Ok(LIST | of_words(offset))
     }
 
     fn new_lines(&mut self, words: usize) -> Result<u32, Full> {
@@ -417,23 +426,21 @@ impl Builder {
     /// Gives back a record and the trees that its successor has no more.
     fn retire(&mut self, record: u32, trees: &[u32]) {
         for &value in trees {
+            let mut offset = words_of(value);
             if value & LIST != 0 {
-                self.retire_lines(below_list(self.tables.lines.view(), value));
+                let (blocks, words) = list_of(self.tables.lines.view(), value);
+                self.lines.retire(blocks, words);
+                offset -= LINE_WORDS;
             }
-            self.retire_lines(value);
+            // Shared leaves are kept.
+            if let Some(words) = self.tree_words.remove(&offset) {
+                self.lines.retire(offset, words);
+            }
         }
         let bitmap = self.tables.records.region().words()[record as usize].load(Relaxed);
         // Records of one run are shared, and kept; record 0 has none.
         if bitmap.count_ones() > 1 {
             self.slab.retire(record, record_words(bitmap));
-        }
-    }
-
-    fn retire_lines(&mut self, value: u32) {
-        // Shared leaves are kept.
-        let offset = words_of(value);
-        if let Some(words) = self.tree_words.remove(&offset) {
-            self.lines.retire(offset, words);
         }
     }
 }

@@ -58,7 +58,7 @@ pub(super) const DEEPER: u32 = 1 << 29;
 
 pub(super) const DEEPEST: u32 = 1 << 28;
 
-/// What leads to a leaf, and to a list of longer routes.
+/// The line before has a list of longer routes.
 pub(super) const LIST: u32 = 1 << 31;
 
 /// Words of lines that values can reach.
@@ -73,9 +73,9 @@ pub(super) const STAGE: usize = 32;
 
 /// Addresses of a chunk that tell whether it is worth a first look, and how many of them may lie in a
 /// /16 with more than one nexthop.
-pub(super) const PROBES: usize = 8;
+pub(super) const PROBES: usize = 4;
 
-pub(super) const FEW_OF_PROBES: usize = 2;
+pub(super) const FEW_OF_PROBES: usize = 1;
 
 /// After a first look up to so many addresses of a chunk are looked up by themselves.
 pub(super) const FEW: usize = 6;

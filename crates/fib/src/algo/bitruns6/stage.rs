@@ -74,11 +74,11 @@ fn few_below<C: Count, const N: usize>(
     answers: &mut [NexthopId; N],
 ) -> bool {
     let mut below = 0;
-    for i in 0..N {
+    for_each_lane::<N>(|i| {
         let whole = reader.whole(addrs[i]);
         answers[i] = NexthopId(whole);
         below += (whole >> 31) as usize;
-    }
+    });
     if below == 0 {
         return true;
     }
@@ -109,33 +109,36 @@ fn through_records<C: Count, const N: usize>(
     });
     let lists = flagged::<C>(&at, LIST);
     let heads = at;
-    let mut deep = [
-        flagged::<C>(&at, DEEP),
-        flagged::<C>(&at, DEEPER),
-        flagged::<C>(&at, DEEPEST),
-    ];
-    for_each_bit(lists, |i| {
-        let tree = tree::below_list(reader.lines, at[i % N]);
-        at[i % N] = tree;
-        reader.lines.prefetch(tree::line(tree));
-        deep[0] |= u64::from(tree & DEEP != 0) << i;
-        deep[1] |= u64::from(tree & DEEPER != 0) << i;
-        deep[2] |= u64::from(tree & DEEPEST != 0) << i;
-    });
-    for i in 0..3 {
-        for_each_bit(deep[i], |i| {
-            let below = tree::below::<C>(reader.lines, at[i % N], addrs[i % N]);
-            reader.lines.prefetch(tree::line(below));
-            at[i % N] = below;
-        });
-    }
+    down::<C, N>(reader, &mut at, addrs);
     for_each_lane::<N>(|i| {
         answers[i] = NexthopId(tree::answer::<C>(reader.lines, at[i], addrs[i]));
     });
-    for_each_bit(lists, |i| {
-        let (head, found) = (heads[i % N], answers[i % N].0);
-        answers[i % N] = NexthopId(tree::in_list(reader.lines, head, found, addrs[i % N]));
-    });
+    if lists != 0 {
+        // Hardly any.
+        let is_escape = |answer: NexthopId| u32::from(answer.0 == tree::ESCAPE) << 31;
+        let escapes = lists & flagged::<C>(&lanes::map(answers, is_escape), MORE);
+        for_each_bit(escapes, |i| {
+            answers[i % N] = NexthopId(tree::in_list(reader.lines, heads[i % N], addrs[i % N]));
+        });
+    }
+}
+
+/// Leads all that are at an inner line to their leaves.
+#[inline(always)]
+fn down<C: Count, const N: usize>(reader: Reader<'_>, at: &mut [u32; N], addrs: &[u128; N]) {
+    let deep = flagged::<C>(at, DEEP);
+    let deeper = flagged::<C>(at, DEEPER);
+    let deepest = flagged::<C>(at, DEEPEST);
+    let mut below = |i: usize| {
+        at[i % N] = tree::below::<C>(reader.lines, at[i % N], addrs[i % N]);
+    };
+    if N <= 32 {
+        for_each_bit(deep | deeper << 32, |i| below(i));
+    } else {
+        for_each_bit(deep, |i| below(i));
+        for_each_bit(deeper, |i| below(i));
+    }
+    for_each_bit(deepest, |i| below(i));
 }
 
 /// Calls `each` with all numbers below `N`; four at a time, so that the compiler unrolls it.

@@ -29,7 +29,7 @@ const CHILDREN: u32 = 15;
 const TREE_KEY: u32 = 2;
 const KEY_SHIFT: u32 = 80;
 /// In a leaf of a table with a list: ask the list. It is a nexthop as well, which is then in the list.
-const ESCAPE: u16 = u16::MAX;
+pub(super) const ESCAPE: u32 = u16::MAX as u32;
 /// Runs of a block of a list.
 const BLOCK_RUNS: usize = 8;
 const BLOCK_WORDS: u32 = 2 * BLOCK_RUNS as u32;
@@ -53,12 +53,14 @@ pub(super) fn words_of(value: u32) -> u32 {
 /// The nexthop of an address below a value.
 #[inline(always)]
 pub(super) fn find<C: Count>(lines: View<'_>, value: u32, addr: u128) -> u32 {
-    let mut at = if value & LIST != 0 { below_list(lines, value) } else { value };
+    let mut at = value;
     while at & DEEP != 0 {
         at = below::<C>(lines, at, addr);
     }
-    let found = answer::<C>(lines, at, addr);
-    if value & LIST != 0 { in_list(lines, value, found, addr) } else { found }
+    match answer::<C>(lines, at, addr) {
+        ESCAPE if value & LIST != 0 => in_list(lines, value, addr),
+        nexthop => nexthop,
+    }
 }
 
 /// The value below one with [`DEEP`].
@@ -77,24 +79,15 @@ pub(super) fn answer<C: Count>(lines: View<'_>, value: u32, addr: u128) -> u32 {
     lines.slot(line, C::first_from(keys, value % 32, key(addr, TREE_KEY) as u16))
 }
 
-/// The value of the tree beside a list.
-#[inline(always)]
-pub(super) fn below_list(lines: View<'_>, value: u32) -> u32 {
-    lines.word(line(value)) as u32
-}
-
-/// The nexthop of an address for which a leaf beside a list says `found`.
+/// The nexthop of an address for which a leaf says [`ESCAPE`] that has a list.
 ///
-/// A list is a line with the value of the tree and the number of blocks, and the blocks: 8 words with the
-/// 64 bits of a start after the /32, and 8 words with the last 32 bits and the nexthop. Unused starts are
-/// the highest number, unused nexthops the last.
+/// The line before the tree has the place and the number of the list's blocks: 8 words with the 64 bits of
+/// a start after the /32, and 8 words with the last 32 bits and the nexthop. Unused starts are the highest
+/// number, unused nexthops the last.
 #[inline(always)]
-pub(super) fn in_list(lines: View<'_>, value: u32, found: u32, addr: u128) -> u32 {
-    if found != u32::from(ESCAPE) {
-        return found;
-    }
+pub(super) fn in_list(lines: View<'_>, value: u32, addr: u128) -> u32 {
     let wanted = ((addr >> 32) as u64, u64::from(addr as u32));
-    let block = block_of(lines, line(value), wanted);
+    let block = block_of(lines, line(value).wrapping_sub(LINE_WORDS), wanted);
     // How many of the runs start at or before the address; the first of all always does.
     let mut after = 0;
     for i in 0..BLOCK_RUNS as u32 {
@@ -107,9 +100,10 @@ pub(super) fn in_list(lines: View<'_>, value: u32, found: u32, addr: u128) -> u3
 
 /// The last block of a list whose first run starts at or before the address.
 #[inline(never)]
-fn block_of(lines: View<'_>, list: u32, wanted: (u64, u64)) -> u32 {
-    let block = |i: u32| list + LINE_WORDS + i * BLOCK_WORDS;
-    let (mut low, mut high) = (0, lines.word(list + 1) as u32);
+fn block_of(lines: View<'_>, head: u32, wanted: (u64, u64)) -> u32 {
+    let first = lines.word(head) as u32;
+    let block = |i: u32| first + i * BLOCK_WORDS;
+    let (mut low, mut high) = (0, lines.word(head + 1) as u32);
     while low + 1 < high {
         let middle = low.midpoint(high);
         let at = block(middle);
@@ -130,8 +124,8 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// For the spans of one /32, the first of which may start before it; and the words of a list, if there
-    /// must be one, the first of which is for the value of the tree.
+    /// For the spans of one /32, the first of which may start before it; and the blocks of a list, if there
+    /// must be one.
     pub(super) fn of(spans: &[Span<u128>]) -> (Self, Option<Vec<u64>>) {
         let is_short = spans[1..].iter().all(|span| span.0.trailing_zeros() >= KEY_SHIFT);
         if is_short {
@@ -239,7 +233,7 @@ fn with_escapes(spans: &[Span<u128>]) -> Vec<Run> {
             is_split = span.0.trailing_zeros() < KEY_SHIFT;
         }
         if is_split {
-            start(from, ESCAPE);
+            start(from, ESCAPE as u16);
             from += 1;
         }
         let to = spans.get(i + 1).map_or(1 << 16, |next| (next.0 >> KEY_SHIFT) as u32 & 0xffff);
@@ -258,7 +252,7 @@ fn escaped(spans: &[Span<u128>], runs: &[Run]) -> Vec<Span<u128>> {
     let mut start = slash_32;
     for run in runs {
         let last = slash_32 | u128::from(run.0) << KEY_SHIFT | !(u128::MAX << KEY_SHIFT);
-        if run.1 == ESCAPE {
+        if u32::from(run.1) == ESCAPE {
             let first = spans.partition_point(|span| span.0 <= start).saturating_sub(1);
             escaped.push((start, spans[first].1));
             let inside = spans[first + 1..].iter().take_while(|span| span.0 <= last);
@@ -269,17 +263,26 @@ fn escaped(spans: &[Span<u128>], runs: &[Run]) -> Vec<Span<u128>> {
     escaped
 }
 
-/// The words of a list of spans, of which the first begins with what is looked up in it.
+/// The blocks of a list of spans, of which the first begins with what is looked up in it.
 fn list(spans: &[Span<u128>]) -> Vec<u64> {
-    let blocks = spans.len().div_ceil(BLOCK_RUNS);
-    let mut words = vec![0; LINE_WORDS as usize];
-    words[1] = blocks as u64;
     let last = spans.last().map_or(0, |span| span.1);
     let run = |i: usize| spans.get(i).copied().unwrap_or((u128::MAX, last));
-    for first in (0..blocks).map(|block| block * BLOCK_RUNS) {
+    let mut words = Vec::new();
+    for first in (0..spans.len()).step_by(BLOCK_RUNS) {
         words.extend((first..first + BLOCK_RUNS).map(|i| (run(i).0 >> 32) as u64));
         let low = |i: usize| u64::from(run(i).0 as u32) << 16 | u64::from(run(i).1);
         words.extend((first..first + BLOCK_RUNS).map(low));
     }
     words
+}
+
+/// The first two words of the line before a tree with a list.
+pub(super) fn head(list: u32, words: usize) -> [u64; 2] {
+    [u64::from(list), words as u64 / u64::from(BLOCK_WORDS)]
+}
+
+/// Where the list is to which a value leads, and how many words it has.
+pub(super) fn list_of(lines: View<'_>, value: u32) -> (u32, usize) {
+    let head = line(value).wrapping_sub(LINE_WORDS);
+    (lines.word(head) as u32, lines.word(head + 1) as usize * BLOCK_WORDS as usize)
 }
