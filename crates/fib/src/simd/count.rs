@@ -24,7 +24,7 @@ pub(crate) trait Count {
         from + keys.iter().skip(from as usize).take_while(is_below).count() as u32
     }
 
-    /// The number of the first of 30 keys that is not below `wanted`, 30 if there is none; two more are
+    /// The number of the first of 30 keys that is not below `wanted`, 30 or more if there is none; two more are
     /// there.
     #[inline(always)]
     fn first_of_30(keys: &[AtomicU16; 32], wanted: u16) -> u32 {
@@ -156,7 +156,7 @@ mod x86 {
                 let line = load_64(keys.as_ptr());
                 _mm512_cmpge_epu16_mask(line, _mm512_set1_epi16(wanted as i16))
             };
-            (mask | 1 << 30).trailing_zeros()
+            mask.trailing_zeros()
         }
 
         #[inline(always)]
@@ -251,7 +251,7 @@ mod x86 {
             // SAFETY: the type is only chosen on processors with AVX2.
             let (low, high) =
                 unsafe { (not_below(load_32(low), wanted), not_below(load_32(high), wanted)) };
-            (u64::from(high) << 32 | u64::from(low) | 1 << 60).trailing_zeros() / 2
+            (u64::from(high) << 32 | u64::from(low)).trailing_zeros() / 2
         }
 
         #[inline(always)]
@@ -359,7 +359,7 @@ mod tests {
     fn all<C: Count>(keys: &[AtomicU16; 32], from: u32, wanted: u16) -> Found {
         let low = keys.first_chunk().unwrap();
         let first = C::first_from(low, from, wanted);
-        (C::up_to_16(low, wanted), first.min(16), C::first_of_30(keys, wanted))
+        (C::up_to_16(low, wanted), first.min(16), C::first_of_30(keys, wanted).min(30))
     }
 
     impl Kernel for Compare<'_> {
@@ -369,7 +369,7 @@ mod tests {
             let Self(keys, from, wanted) = self;
             let low = keys.first_chunk().unwrap();
             let first = C::first_from(low, from, wanted);
-            (C::up_to_16(low, wanted), first.min(16), C::first_of_30(keys, wanted))
+            (C::up_to_16(low, wanted), first.min(16), C::first_of_30(keys, wanted).min(30))
         }
     }
 

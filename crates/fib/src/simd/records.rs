@@ -156,9 +156,12 @@ impl<'a> View<'a> {
     /// Number `slot` (below 64) of the 16-bit numbers after the first 16 of a line.
     #[inline(always)]
     pub(crate) fn slot(self, offset: u32, slot: u32) -> u32 {
-        let index = (offset & self.mask) as usize * 4 + 16 + (slot & 63) as usize;
+        let line = (offset & self.mask) as usize;
         // SAFETY: at most 79 numbers of 16 bits beyond the masked offset, within the margin.
-        unsafe { Wide::read(self.words.as_ptr().cast(), index) }
+        unsafe {
+            let first = self.words.as_ptr().add(line).cast::<AtomicU16>().add(16);
+            Wide::read(first, (slot & 63) as usize)
+        }
     }
 
     /// The 8 words from an offset on: a cache line, when the offset is aligned.

@@ -187,7 +187,7 @@ impl Builder {
         }
         let block = match before {
             Some(nexthop) => self.new_block(nexthop)?,
-            None => self.tables.top[top].load(Relaxed),
+            None => (self.tables.top[top].load(Relaxed) - BLOCK_PAGES) / 2,
         };
         let start = (top as u128) << TOP_SHIFT;
         let first = within.addr().max(start);
@@ -201,7 +201,7 @@ impl Builder {
         });
         result?;
         // A block of its own is linked once it is filled.
-        self.tables.top[top].store(block, Release);
+        self.tables.top[top].store(block * 2 + BLOCK_PAGES, Release);
         self.leave_whole_top(top);
         Ok(())
     }
@@ -217,7 +217,7 @@ impl Builder {
         };
         let uniform = self.uniform_blocks.entry(nexthop).or_insert(Uniform { block, users: 0 });
         uniform.users += 1;
-        self.tables.top[top].store(block, Release);
+        self.tables.top[top].store(block * 2 + BLOCK_PAGES, Release);
         self.leave_whole_top(top);
         self.whole_tops[top] = Some(nexthop);
         Ok(())

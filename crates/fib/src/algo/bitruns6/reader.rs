@@ -15,7 +15,7 @@ use crate::simd::records::{Direct, Records, View};
 /// The tables that readers use.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// The first level: for each /8 its block.
+    /// The first level: for each /8 the second half of its block, in numbers of 32 bits.
     pub(super) top: Box<[AtomicU32; TOPS]>,
     pub(super) records: Records,
     /// What lies below a /32.
@@ -46,20 +46,22 @@ impl Tables {
 }
 
 impl Reader<'_> {
+    /// Where the block of an address has its second half.
     #[inline(always)]
-    fn block(self, addr: u128) -> u32 {
+    fn places(self, addr: u128) -> u32 {
         self.top[(addr >> TOP_SHIFT) as usize].load(Acquire)
     }
 
     /// The nexthop of an address's whole /16, or [`MORE`].
     #[inline(always)]
     pub(super) fn whole(self, addr: u128) -> u32 {
-        self.records.half(self.block(addr), key(addr, 0) % BLOCK_PAGES)
+        let page = key(addr, 0) % BLOCK_PAGES;
+        self.entries.half(self.places(addr).wrapping_add(page).wrapping_sub(BLOCK_PAGES))
     }
 
     #[inline(always)]
     pub(super) fn record(self, addr: u128) -> u32 {
-        let page = self.records.half(self.block(addr), key(addr, 0) % BLOCK_PAGES + BLOCK_PAGES);
+        let page = self.entries.half(self.places(addr).wrapping_add(key(addr, 0) % BLOCK_PAGES));
         self.entries.half((page >> PLACE_SHIFT) + (key(addr, 1) >> (page & SHIFT_MASK)))
     }
 

@@ -5,9 +5,9 @@
 //! highest number, the first one from the leaf's first slot on that is not below a wanted key is the wanted
 //! one, whatever comes after the leaf, and lines are filled with leaves of any size.
 //!
-//! More than 16 runs are leaves of whole lines below inner lines of 31 children that lie one after
-//! the other: the last keys of 30 of them, unused ones the highest number, and the value that leads to
-//! the first of the children.
+//! More than 16 runs are leaves of whole lines below inner lines of 30 children that lie one after
+//! the other: the last keys of each, unused ones the highest number, and the value that leads to the
+//! first of them.
 //!
 //! Where there are routes longer than /48, the leaf says [`ESCAPE`] in place of a nexthop for what
 //! they touch, and a sorted list has it.
@@ -23,7 +23,7 @@ use crate::simd::region::Region;
 /// Slots of a line.
 const SLOTS: u32 = 16;
 /// Children of an inner line, and the number of 32 bits in it that leads to them.
-const FAN_OUT: usize = 31;
+const FAN_OUT: usize = 30;
 const CHILDREN: u32 = 15;
 /// The key of an address that trees take, and the bits below it.
 const TREE_KEY: u32 = 2;
@@ -211,7 +211,7 @@ fn write_leaf(lines: &Region, value: u32, runs: &[Run]) {
 
 fn write_inner(lines: &Region, line: u32, lasts: &[u16], first_child: u32) {
     let line = line as usize;
-    for at in 0..FAN_OUT - 1 {
+    for at in 0..FAN_OUT {
         let last = lasts.get(at).copied().unwrap_or(u16::MAX);
         lines.quarters()[line * 4 + at].store(last, Relaxed);
     }
