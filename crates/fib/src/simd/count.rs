@@ -74,11 +74,12 @@ mod x86 {
     use super::{AtomicU16, AtomicU64, Count};
     use std::arch::asm;
     use std::arch::x86_64::{
-        __m256i, __m512i, _mm256_castsi256_ps, _mm256_cmpeq_epi16, _mm256_cmpgt_epi64,
-        _mm256_cmpge_epu16_mask, _mm256_cmple_epu16_mask, _mm256_loadu_si256, _mm256_max_epu16, _mm256_min_epu16, _mm256_movemask_epi8,
-        _mm256_movemask_ps, _mm256_packs_epi16, _mm256_packs_epi32, _mm256_set1_epi16,
-        _mm256_set1_epi64x, _mm256_xor_si256, _mm512_cmpge_epu16_mask, _mm512_cmple_epu64_mask,
-        _mm512_loadu_si512, _mm512_movepi32_mask, _mm512_set1_epi16, _mm512_set1_epi64,
+        __m256i, __m512i, _mm256_castsi256_ps, _mm256_cmpeq_epi16, _mm256_cmpge_epu16_mask,
+        _mm256_cmpgt_epi64, _mm256_cmple_epu16_mask, _mm256_loadu_si256, _mm256_max_epu16,
+        _mm256_min_epu16, _mm256_movemask_epi8, _mm256_movemask_ps, _mm256_packs_epi16,
+        _mm256_packs_epi32, _mm256_set1_epi16, _mm256_set1_epi64x, _mm256_xor_si256,
+        _mm512_cmpge_epu16_mask, _mm512_cmple_epu64_mask, _mm512_loadu_si512, _mm512_movepi32_mask,
+        _mm512_set1_epi16, _mm512_set1_epi64,
     };
 
     /// 32 bytes of atomics. Plain loads that race with a store are undefined behaviour; the load of
@@ -242,12 +243,14 @@ mod x86 {
         fn first_from(keys: &[AtomicU16; 16], from: u32, wanted: u16) -> u32 {
             // SAFETY: the type is only chosen on processors with AVX2.
             let mask = unsafe { not_below(load_32(keys), wanted) };
-            (mask & (u32::MAX << (2 * from & 31))).trailing_zeros() / 2
+            (mask & (u32::MAX << ((2 * from) & 31))).trailing_zeros() / 2
         }
 
         #[inline(always)]
         fn first_of_30(keys: &[AtomicU16; 32], wanted: u16) -> u32 {
-            let (Some(low), Some(high)) = (keys.first_chunk(), keys.last_chunk()) else { return 30 };
+            let (Some(low), Some(high)) = (keys.first_chunk(), keys.last_chunk()) else {
+                return 30;
+            };
             // SAFETY: the type is only chosen on processors with AVX2.
             let (low, high) =
                 unsafe { (not_below(load_32(low), wanted), not_below(load_32(high), wanted)) };

@@ -2,16 +2,16 @@
 //! a change touches.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize};
 use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicUsize};
 
 use foldhash::{HashMap, HashMapExt};
 
 use super::Shared;
 use super::layout::{
-    BLOCK_PAGES, BLOCK_WORDS, CELL_SHIFT, CELLS, LINE_WORDS, LIST, MAX_LINE_WORDS, MAX_RECORD_WORDS, MORE,
-    PAGE_RECORDS, PAGE_SHIFT, PAGE_WORDS, PLACE_SHIFT, RECORD_SHIFT, TO_ONE, TO_RECORD, TOP_BITS,
-    TOP_SHIFT, TOPS,
+    BLOCK_PAGES, BLOCK_WORDS, CELL_SHIFT, CELLS, LINE_WORDS, LIST, MAX_LINE_WORDS,
+    MAX_RECORD_WORDS, MORE, PAGE_RECORDS, PAGE_SHIFT, PAGE_WORDS, PLACE_SHIFT, RECORD_SHIFT,
+    TO_ONE, TO_RECORD, TOP_BITS, TOP_SHIFT, TOPS,
 };
 use super::reader::Tables;
 use super::tree::{Shape, head, list_of, words_of};

@@ -1,27 +1,26 @@
 //! `bitruns6`: IPv6 tables of any size in a few MB, on one path for nearly all addresses.
 //!
-//! Through a table of 10 bits a *block* for the next 6, a *page* for the 10 after them, and a *record* of
-//! 64 cells, each a /32; what is left of the few networks of /32 that hold longer routes is a *tree* of
-//! 16-bit keys, most of them one leaf:
+//! Through a table of 8 bits a *block* for the next 8, a *page* for the 10 after them, and a *record* of
+//! 64 cells, each a /32; what a /32 has is in a *leaf* of 16-bit keys:
 //!
 //! ```text
-//! block   = top[addr >> 118]
-//! page    = block.places[addr >> 112 & 63]
+//! block   = top[addr >> 120]
+//! page    = block.places[addr >> 112 & 255]
 //! record  = page[(addr >> 96 & 65535) >> page.shift]
-//! value   = record.values[popcount(record.bitmap >> (addr >> 96 & 63)) - 1]
-//! nexthop = value has TREE ? leaf.nexthops[first of leaf.keys >= addr >> 80 & 65535] : value
+//! leaf    = record.values[popcount(record.bitmap >> (addr >> 96 & 63)) - 1]
+//! nexthop = leaf.nexthops[first of leaf.keys >= addr >> 80 & 65535]
 //! ```
 //!
 //! A record is that of [`bitruns4`](super::bitruns4): a bitmap with a bit for each cell in which a
 //! run of equal values ends, followed by the runs' values, last run first. A leaf is the runs of one /32
-//! by the next 16 bits, in as many slots of a cache line as it has runs: see [`tree`]. More than 16
+//! by the next 16 bits, in as many slots of a cache line as it has runs: see `tree.rs`. More than 16
 //! runs have inner lines above their leaves (PlanB, NSDI 2026, does this with the whole table), routes longer
 //! than /48 a list beside them.
 //!
 //! All addresses of a batch go this way together, a level at a time, and all take the same steps: a
-//! /16 with one nexthop has a page of one entry and a record of one run, as in
-//! [`direct6`](super::direct6), and who needs no leaf looks at one and forgets it. A first look at the
-//! blocks, which say for each /16 whether it has one nexthop, answers batches of mostly random addresses.
+//! /16 with one nexthop has a page of one entry and a record of one run, a /32 with one nexthop a leaf of
+//! one run, which are shared, as in [`direct6`](super::direct6). A first look at the blocks, which say for
+//! each /16 whether it has one nexthop, answers batches of mostly random addresses.
 //!
 //! Nothing but entries of blocks and pages is changed once readers can find it: an update writes new records
 //! and trees and stores their number into the page; old ones are reused after a grace period.

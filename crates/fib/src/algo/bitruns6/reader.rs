@@ -11,7 +11,6 @@ use crate::simd::cells::Long;
 use crate::simd::count::Count;
 use crate::simd::records::{Direct, Records, View};
 
-
 /// The tables that readers use.
 #[derive(Debug)]
 pub(super) struct Tables {

@@ -5,9 +5,7 @@
 //! bit in a mask: each such loop ends in one wrongly predicted branch. (A loop over an address's own levels
 //! costs one for nearly every address: half the rate.)
 
-use super::layout::{
-    CHUNK, DEEP, DEEPER, DEEPEST, FEW, FEW_OF_PROBES, LIST, MORE, PROBES, STAGE,
-};
+use super::layout::{CHUNK, DEEP, DEEPER, DEEPEST, FEW, FEW_OF_PROBES, LIST, MORE, PROBES, STAGE};
 use super::{Reader, tree};
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
@@ -113,14 +111,12 @@ fn through_records<C: Count, const N: usize>(
     for_each_lane::<N>(|i| {
         answers[i] = NexthopId(tree::answer::<C>(reader.lines, at[i], addrs[i]));
     });
-    if lists != 0 {
-        // Hardly any.
-        let is_escape = |answer: NexthopId| u32::from(answer.0 == tree::ESCAPE) << 31;
-        let escapes = lists & flagged::<C>(&lanes::map(answers, is_escape), MORE);
-        for_each_bit(escapes, |i| {
-            answers[i % N] = NexthopId(tree::in_list(reader.lines, heads[i % N], addrs[i % N]));
-        });
-    }
+    // Hardly any, but whether there are lists at all nobody can predict.
+    let is_escape = |answer: NexthopId| u32::from(answer.0 == tree::ESCAPE) << 31;
+    let escapes = lists & flagged::<C>(&lanes::map(answers, is_escape), MORE);
+    for_each_bit(escapes, |i| {
+        answers[i % N] = NexthopId(tree::in_list(reader.lines, heads[i % N], addrs[i % N]));
+    });
 }
 
 /// Leads all that are at an inner line to their leaves.
@@ -129,16 +125,16 @@ fn down<C: Count, const N: usize>(reader: Reader<'_>, at: &mut [u32; N], addrs: 
     let deep = flagged::<C>(at, DEEP);
     let deeper = flagged::<C>(at, DEEPER);
     let deepest = flagged::<C>(at, DEEPEST);
-    let mut below = |i: usize| {
-        at[i % N] = tree::below::<C>(reader.lines, at[i % N], addrs[i % N]);
+    let masks = match N {
+        // In one loop.
+        ..=32 => [deep | (deeper << 32), 0, deepest],
+        _ => [deep, deeper, deepest],
     };
-    if N <= 32 {
-        for_each_bit(deep | deeper << 32, |i| below(i));
-    } else {
-        for_each_bit(deep, |i| below(i));
-        for_each_bit(deeper, |i| below(i));
+    for mask in masks {
+        for_each_bit(mask, |i| {
+            at[i % N] = tree::below::<C>(reader.lines, at[i % N], addrs[i % N]);
+        });
     }
-    for_each_bit(deepest, |i| below(i));
 }
 
 /// Calls `each` with all numbers below `N`; four at a time, so that the compiler unrolls it.

@@ -42,7 +42,7 @@ pub(super) fn line(value: u32) -> u32 {
 
 /// The value that leads to the slots of a block of words, one for two of them.
 pub(super) fn of_words(offset: u32) -> u32 {
-    offset / LINE_WORDS << LINE_SHIFT | offset % LINE_WORDS * 2
+    ((offset / LINE_WORDS) << LINE_SHIFT) + offset % LINE_WORDS * 2
 }
 
 /// The other way round.
