@@ -1,7 +1,7 @@
 //! The levels of `bitruns6` for many addresses together.
 //!
-//! One walk over all of them for each level, which fetches what the next one needs: no branch depends on
-//! where an address goes, and all wait for memory together. Inner lines and lists are for those that have a
+//! One walk over all of them for each level: no branch depends on where an address goes, and all wait for
+//! memory together. Inner lines and lists are for those that have a
 //! bit in a mask: each such loop ends in one wrongly predicted branch. (A loop over an address's own levels
 //! costs one for nearly every address: half the rate.)
 
@@ -97,13 +97,19 @@ fn through_records<C: Count, const N: usize>(
     answers: &mut [NexthopId; N],
 ) {
     let mut at = [0; N];
+    // With AVX-512 processors have room for so many instructions that wait that they fetch ahead by
+    // themselves: 3 % faster on 2000 destinations, 1 to 3 % slower on random ones.
     for_each_lane::<N>(|i| {
         at[i] = reader.record(addrs[i]);
-        reader.records.prefetch(at[i]);
+        if !C::HAS_AVX512 {
+            reader.records.prefetch(at[i]);
+        }
     });
     for_each_lane::<N>(|i| {
         at[i] = reader.value(at[i], addrs[i]);
-        reader.lines.prefetch(tree::line(at[i]));
+        if !C::HAS_AVX512 {
+            reader.lines.prefetch(tree::line(at[i]));
+        }
     });
     let lists = flagged::<C>(&at, LIST);
     let heads = at;
