@@ -16,17 +16,19 @@ pub(crate) trait Count {
     /// Of 16 keys.
     fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32;
 
-    /// Of the first `count` of 16 keys.
-    fn up_to_first(keys: &[AtomicU16; 16], count: u32, wanted: u16) -> u32;
-
-    /// Of 32 keys.
+    /// The number of the first of 16 keys that is not below `wanted`, from number `from` (below 16) on; 16 or
+    /// 32 if there is none. Keys before it need not be sorted.
     #[inline(always)]
-    fn up_to_32(keys: &[AtomicU16; 32], wanted: u16) -> u32 {
-        let (low, high) = keys.split_at(16);
-        match (low.try_into(), high.try_into()) {
-            (Ok(low), Ok(high)) => Self::up_to_16(low, wanted) + Self::up_to_16(high, wanted),
-            _ => 0,
-        }
+    fn first_from(keys: &[AtomicU16; 16], from: u32, wanted: u16) -> u32 {
+        let is_below = |key: &&AtomicU16| key.load(Relaxed) < wanted;
+        from + keys.iter().skip(from as usize).take_while(is_below).count() as u32
+    }
+
+    /// The number of the first of 30 keys that is not below `wanted`, 30 or more if there is none; two more are
+    /// there.
+    #[inline(always)]
+    fn first_of_30(keys: &[AtomicU16; 32], wanted: u16) -> u32 {
+        keys.iter().take(30).take_while(|key| key.load(Relaxed) < wanted).count() as u32
     }
 
     /// Of 8 keys of 64 bits.
@@ -59,12 +61,6 @@ pub(crate) struct Portable;
 
 impl Count for Portable {
     #[inline(always)]
-    fn up_to_first(keys: &[AtomicU16; 16], count: u32, wanted: u16) -> u32 {
-        let first = keys.iter().take(count as usize);
-        first.map(|key| u32::from(key.load(Relaxed) <= wanted)).sum()
-    }
-
-    #[inline(always)]
     fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32 {
         keys.iter().map(|key| u32::from(key.load(Relaxed) <= wanted)).sum()
     }
@@ -78,11 +74,12 @@ mod x86 {
     use super::{AtomicU16, AtomicU64, Count};
     use std::arch::asm;
     use std::arch::x86_64::{
-        __m256i, __m512i, _mm256_castsi256_ps, _mm256_cmpeq_epi16, _mm256_cmpgt_epi64,
-        _mm256_cmple_epu16_mask, _mm256_loadu_si256, _mm256_min_epu16, _mm256_movemask_epi8,
-        _mm256_movemask_ps, _mm256_packs_epi16, _mm256_packs_epi32, _mm256_set1_epi16,
-        _mm256_set1_epi64x, _mm256_xor_si256, _mm512_cmple_epu16_mask, _mm512_cmple_epu64_mask,
-        _mm512_loadu_si512, _mm512_movepi32_mask, _mm512_set1_epi16, _mm512_set1_epi64,
+        __m256i, __m512i, _mm256_castsi256_ps, _mm256_cmpeq_epi16, _mm256_cmpge_epu16_mask,
+        _mm256_cmpgt_epi64, _mm256_cmple_epu16_mask, _mm256_loadu_si256, _mm256_max_epu16,
+        _mm256_min_epu16, _mm256_movemask_epi8, _mm256_movemask_ps, _mm256_packs_epi16,
+        _mm256_packs_epi32, _mm256_set1_epi16, _mm256_set1_epi64x, _mm256_xor_si256,
+        _mm512_cmpge_epu16_mask, _mm512_cmple_epu64_mask, _mm512_loadu_si512, _mm512_movepi32_mask,
+        _mm512_set1_epi16, _mm512_set1_epi64,
     };
 
     /// 32 bytes of atomics. Plain loads that race with a store are undefined behaviour; the load of
@@ -146,20 +143,21 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn up_to_first(keys: &[AtomicU16; 16], count: u32, wanted: u16) -> u32 {
+        fn first_from(keys: &[AtomicU16; 16], from: u32, wanted: u16) -> u32 {
             // SAFETY: as for 16 keys.
             let mask =
-                unsafe { _mm256_cmple_epu16_mask(load_32(keys), _mm256_set1_epi16(wanted as i16)) };
-            (u32::from(mask) & ((1u32 << (count & 31)) - 1)).count_ones()
+                unsafe { _mm256_cmpge_epu16_mask(load_32(keys), _mm256_set1_epi16(wanted as i16)) };
+            (u32::from(mask) & (u32::MAX << (from & 31))).trailing_zeros()
         }
 
         #[inline(always)]
-        fn up_to_32(keys: &[AtomicU16; 32], wanted: u16) -> u32 {
+        fn first_of_30(keys: &[AtomicU16; 32], wanted: u16) -> u32 {
             // SAFETY: 64 readable bytes; the rest as for 16 keys.
-            unsafe {
+            let mask = unsafe {
                 let line = load_64(keys.as_ptr());
-                _mm512_cmple_epu16_mask(line, _mm512_set1_epi16(wanted as i16)).count_ones()
-            }
+                _mm512_cmpge_epu16_mask(line, _mm512_set1_epi16(wanted as i16))
+            };
+            mask.trailing_zeros()
         }
 
         #[inline(always)]
@@ -218,6 +216,17 @@ mod x86 {
         _mm256_cmpgt_epi64(_mm256_xor_si256(keys, half), wanted)
     }
 
+    /// Two equal bits for each key that is not below `wanted`: x >= w where max(x, w) = x.
+    ///
+    /// # Safety
+    /// The processor must have AVX2.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn not_below(keys: __m256i, wanted: u16) -> u32 {
+        let higher = _mm256_max_epu16(keys, _mm256_set1_epi16(wanted as i16));
+        _mm256_movemask_epi8(_mm256_cmpeq_epi16(higher, keys)) as u32
+    }
+
     impl Count for Avx2 {
         #[inline(always)]
         fn up_to_16(keys: &[AtomicU16; 16], wanted: u16) -> u32 {
@@ -231,14 +240,21 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn up_to_first(keys: &[AtomicU16; 16], count: u32, wanted: u16) -> u32 {
+        fn first_from(keys: &[AtomicU16; 16], from: u32, wanted: u16) -> u32 {
             // SAFETY: the type is only chosen on processors with AVX2.
-            let mask = unsafe {
-                let line = load_32(keys);
-                let lower = _mm256_min_epu16(line, _mm256_set1_epi16(wanted as i16));
-                _mm256_movemask_epi8(_mm256_cmpeq_epi16(lower, line)) as u32
+            let mask = unsafe { not_below(load_32(keys), wanted) };
+            (mask & (u32::MAX << ((2 * from) & 31))).trailing_zeros() / 2
+        }
+
+        #[inline(always)]
+        fn first_of_30(keys: &[AtomicU16; 32], wanted: u16) -> u32 {
+            let (Some(low), Some(high)) = (keys.first_chunk(), keys.last_chunk()) else {
+                return 30;
             };
-            (u64::from(mask) & ((1u64 << ((2 * count) & 63)) - 1)).count_ones() / 2
+            // SAFETY: the type is only chosen on processors with AVX2.
+            let (low, high) =
+                unsafe { (not_below(load_32(low), wanted), not_below(load_32(high), wanted)) };
+            (u64::from(high) << 32 | u64::from(low)).trailing_zeros() / 2
         }
 
         #[inline(always)]
@@ -283,17 +299,7 @@ mod tests {
     use crate::random::Random;
     use crate::simd::level::{Kernel, run};
 
-    struct Compare<'a>(&'a [AtomicU16; 32], u16);
-    struct First<'a>(&'a [AtomicU16; 16], u32, u16);
-
-    impl Kernel for First<'_> {
-        type Output = u32;
-        #[inline(always)]
-        fn run<C: Count>(self) -> u32 {
-            C::up_to_first(self.0, self.1, self.2)
-        }
-    }
-
+    struct Compare<'a>(&'a [AtomicU16; 32], u32, u16);
     struct CompareWide<'a>(&'a [AtomicU64; 8], u64);
     struct HighBits<'a>(&'a [u32; 32]);
 
@@ -350,18 +356,28 @@ mod tests {
         }
     }
 
+    /// A count and the two searches.
+    type Found = (u32, u32, u32);
+
+    fn all<C: Count>(keys: &[AtomicU16; 32], from: u32, wanted: u16) -> Found {
+        let low = keys.first_chunk().unwrap();
+        let first = C::first_from(low, from, wanted);
+        (C::up_to_16(low, wanted), first.min(16), C::first_of_30(keys, wanted).min(30))
+    }
+
     impl Kernel for Compare<'_> {
-        type Output = (u32, u32);
+        type Output = Found;
         #[inline(always)]
-        fn run<C: Count>(self) -> (u32, u32) {
-            let Self(keys, wanted) = self;
-            let low: &[AtomicU16; 16] = keys[..16].try_into().unwrap();
-            (C::up_to_16(low, wanted), C::up_to_32(keys, wanted))
+        fn run<C: Count>(self) -> Found {
+            let Self(keys, from, wanted) = self;
+            let low = keys.first_chunk().unwrap();
+            let first = C::first_from(low, from, wanted);
+            (C::up_to_16(low, wanted), first.min(16), C::first_of_30(keys, wanted).min(30))
         }
     }
 
     #[test]
-    fn vector_counts_equal_the_portable_count() {
+    fn vector_counts_and_searches_equal_the_portable_ones() {
         let mut random = Random::new(16);
         for _ in 0..10_000 {
             let shift = random.below(16);
@@ -370,22 +386,15 @@ mod tests {
                 0 => keys[random.below(32) as usize].load(Relaxed),
                 _ => (random.next_u64() as u16) >> shift,
             };
-            let low: &[AtomicU16; 16] = keys[..16].try_into().unwrap();
-            let portable = (Portable::up_to_16(low, wanted), Portable::up_to_32(&keys, wanted));
-            assert_eq!(run(Compare(&keys, wanted)), portable, "{wanted} in {keys:?}");
-            for count in [1, 4, 8, 15, 16] {
-                let first = Portable::up_to_first(low, count, wanted);
-                assert_eq!(
-                    run(First(low, count, wanted)),
-                    first,
-                    "{wanted} in {count} of {keys:?}"
-                );
+            for from in 0..16 {
+                let portable = all::<Portable>(&keys, from, wanted);
+                let got = run(Compare(&keys, from, wanted));
+                assert_eq!(got, portable, "{wanted} from {from} on in {keys:?}");
                 #[cfg(all(target_arch = "x86_64", not(miri)))]
                 if is_x86_feature_detected!("avx2") {
-                    assert_eq!(Avx2::up_to_first(low, count, wanted), first);
+                    assert_eq!(all::<Avx2>(&keys, from, wanted), portable, "{wanted} in {keys:?}");
                 }
             }
-            assert_eq!(Portable::up_to_first(low, 16, wanted), portable.0);
         }
     }
 }

@@ -10,7 +10,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
-use super::cells::Width;
+use super::cells::{Wide, Width};
 use super::region::Region;
 
 /// Words beyond the mask: the largest block that is read with an index (64 numbers of 32 bits, 256
@@ -151,6 +151,17 @@ impl<'a> View<'a> {
         let index = (offset & self.mask) as usize * 4 + 15 + (count & 31) as usize;
         // SAFETY: at most 46 numbers of 16 bits beyond the masked offset, within the margin.
         unsafe { &*self.words.as_ptr().cast::<AtomicU16>().add(index) }.load(Relaxed)
+    }
+
+    /// Number `slot` (below 64) of the 16-bit numbers after the first 16 of a line.
+    #[inline(always)]
+    pub(crate) fn slot(self, offset: u32, slot: u32) -> u32 {
+        let line = (offset & self.mask) as usize;
+        // SAFETY: at most 79 numbers of 16 bits beyond the masked offset, within the margin.
+        unsafe {
+            let first = self.words.as_ptr().add(line).cast::<AtomicU16>().add(16);
+            Wide::read(first, (slot & 63) as usize)
+        }
     }
 
     /// The 8 words from an offset on: a cache line, when the offset is aligned.

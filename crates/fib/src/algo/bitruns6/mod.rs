@@ -1,25 +1,29 @@
-//! `bitruns6`: IPv6 tables of any size in a few MB, three to five memory accesses for a lookup.
+//! `bitruns6`: IPv6 tables of any size in a few MB, on one path for nearly all addresses.
 //!
-//! The levels look at 10, 6, 10 and 6 bits; what is left of the few networks of /32 that hold longer
-//! routes goes to small search trees of 16-bit keys:
+//! Through a table of 8 bits a *block* for the next 8, a *page* for the 10 after them, and a *record* of
+//! 64 cells, each a /32; what a /32 has is in a *leaf* of 16-bit keys:
 //!
 //! ```text
-//! page   = top[addr >> 118].find(addr >> 112 & 63)    or the nexthop of the whole /16
-//! record = page[addr >> 102 & 1023]
-//! value  = record.find(addr >> 96 & 63)
-//! value has TREE ? tree.find(addr >> 80 & 65535) : value
-//! record.find(cell) = record.values[popcount(record.bitmap >> cell) - 1]
+//! block   = top[addr >> 120]
+//! page    = block.places[addr >> 112 & 255]
+//! record  = page[(addr >> 96 & 65535) >> page.shift]
+//! leaf    = record.values[popcount(record.bitmap >> (addr >> 96 & 63)) - 1]
+//! nexthop = leaf.nexthops[first of leaf.keys >= addr >> 80 & 65535]
 //! ```
 //!
 //! A record is that of [`bitruns4`](super::bitruns4): a bitmap with a bit for each cell in which a
-//! run of equal values ends, followed by the runs' values, last run first. A tree is the runs of
-//! one /32 by the next 16 bits: leaves of 16 keys and 16 nexthops in one cache line, inner lines of
-//! 32 keys, laid out level by level without pointers, each searched with one vector comparison
-//! (PlanB, NSDI 2026, does this with the whole table). Most have a few runs: up to 4 take a fourth of a
-//! line, up to 8 half of it. A /32 with routes longer than /48 is a sorted list instead.
+//! run of equal values ends, followed by the runs' values, last run first. A leaf is the runs of one /32
+//! by the next 16 bits, in as many slots of a cache line as it has runs: see `tree.rs`. More than 16
+//! runs have inner lines above their leaves (PlanB, NSDI 2026, does this with the whole table), routes longer
+//! than /48 a list beside them.
 //!
-//! Nothing is changed once readers can find it: an update writes new records and trees and stores
-//! their number into the page; old ones are reused after a grace period.
+//! All addresses of a batch go this way together, a level at a time, and all take the same steps: a
+//! /16 with one nexthop has a page of one entry and a record of one run, a /32 with one nexthop a leaf of
+//! one run, which are shared, as in [`direct6`](super::direct6). A first look at the blocks, which say for
+//! each /16 whether it has one nexthop, answers batches of mostly random addresses.
+//!
+//! Nothing but entries of blocks and pages is changed once readers can find it: an update writes new records
+//! and trees and stores their number into the page; old ones are reused after a grace period.
 
 mod build;
 mod layout;

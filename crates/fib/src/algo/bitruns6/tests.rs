@@ -26,15 +26,69 @@ fn trees_of_all_sizes_find_every_key() {
             let dump = Dump::new((0..count).map(route).collect());
             let module = BitRuns6.build(&dump).unwrap();
             let lookup = module.lookup();
-            for key in (0..65_536u128).step_by(if count > 600 { 7 } else { 1 }).chain([65_535]) {
-                let addr = 0x2001 << 112 | key << 80 | 5;
+            let step = if count > 600 { 7 } else { 1 };
+            let keys: Vec<u128> = (0..65_536).step_by(step).chain([65_535]).collect();
+            let addrs: Vec<u128> = keys.iter().map(|key| 0x2001 << 112 | key << 80 | 5).collect();
+            let mut together = vec![NexthopId::NONE; addrs.len()];
+            lookup.lookup_batch(&addrs, &mut together);
+            for ((key, addr), together) in keys.into_iter().zip(addrs).zip(together) {
                 let first = 65_536 - last - count;
                 let inside = key >= first && key < first + count;
-                let wanted = if inside { 1 + (key - first) as u32 % 9 } else { 0 };
-                assert_eq!(lookup.lookup(addr), NexthopId(wanted), "{count} runs, key {key}");
+                let wanted = NexthopId(if inside { 1 + (key - first) as u32 % 9 } else { 0 });
+                let got = (lookup.lookup(addr), together);
+                assert_eq!(got, (wanted, wanted), "{count} runs, key {key}");
             }
         }
     }
+}
+
+/// A leaf beside a list says by the highest number of all that the list is to be asked.
+#[test]
+fn the_highest_nexthop_is_one_beside_lists_too() {
+    let mut rib = Rib::new();
+    let mut routes = vec![("2001::/48", 65_535), ("2001:0:7::/48", 65_535)];
+    for list in [&[][..], &[("2001:0:3::/64", 3), ("2001:0:7:1::1/128", 65_535)]] {
+        routes.extend(list);
+        for (prefix, nexthop) in &routes {
+            rib.set(prefix.parse().unwrap(), NexthopId(*nexthop));
+        }
+        let ends = |(prefix, _): &(&str, u32)| {
+            let prefix: Prefix<Inet6> = prefix.parse().unwrap();
+            [prefix.addr(), prefix.last_addr(), prefix.last_addr() + 1]
+        };
+        let addrs: Vec<u128> = routes.iter().flat_map(ends).cycle().take(200).collect();
+        let module = BitRuns6.build(&rib.dump()).unwrap();
+        answers_as(&*module.lookup(), &rib, &addrs);
+    }
+}
+
+/// Routes of a /8 and shorter, which share blocks, and of a few /16.
+#[test]
+fn blocks_are_shared_and_left() {
+    let mut random = Random::new(8);
+    let mut rib = Rib::new();
+    let mut module = BitRuns6.build(&rib.dump()).unwrap();
+    let grace = Grace::without_readers();
+    let mut most = 0;
+    for step in 0..600 {
+        let len = [0, 1, 4, 8, 8, 8, 9, 16][random.below(8) as usize];
+        let top = u128::from(random.next_u64() & 0x0f) << 120;
+        let prefix = Prefix::covering(top | u128::from(random.next_u64() & 3) << 112, len);
+        let new = NexthopId(if len < 16 { random.below(3000) as u32 } else { step % 3 });
+        let old = rib.set(prefix, new);
+        let outcome = module.apply(&[Change { prefix, old, new }], &rib, &grace);
+        assert!(matches!(outcome, Response::Applied));
+        if step % 100 == 0 {
+            let addrs: Vec<u128> = (0..200).map(|i| (i % 20) << 120 | (i % 5) << 112 | i).collect();
+            answers_as(&*module.lookup(), &rib, &addrs);
+        }
+        if step == 100 {
+            most = module.lookup().memory_bytes();
+        }
+    }
+    // A block for each nexthop that was ever that of a /8 would be some 600 KiB more.
+    let more = module.lookup().memory_bytes() - most;
+    assert!(more < 150_000, "{more} bytes more");
 }
 
 #[test]
@@ -48,7 +102,7 @@ fn long_and_short_routes_come_and_go() {
         let addr = 0x2001_0db8 << 96 | bits & (0x1_0003 << 80 | 0xf << 64 | 7);
         let len = [0, 12, 16, 20, 29, 32, 40, 48, 48, 48, 56, 64, 128][random.below(13) as usize];
         let prefix = Prefix::covering(addr, len);
-        let new = NexthopId(random.below(5) as u32);
+        let new = NexthopId([0, 1, 2, 3, 65_535][random.below(5) as usize]);
         let old = rib.set(prefix, new);
         addrs.extend([prefix.addr(), prefix.last_addr(), addr]);
         let change = Change { prefix, old, new };

@@ -1,268 +1,288 @@
-//! What lies below a /32: search trees of 16-bit keys in cache lines, and sorted lists.
+//! What lies below a /32: search trees of 16-bit keys in cache lines, and lists of longer routes.
 //!
-//! Up to 4 or 8 runs are a small leaf: as many keys and their nexthops.
+//! A line is 16 *slots*: 16 keys and after them 16 nexthops. A leaf is one to 16 runs in slots that follow
+//! one another in a line; its key of a run is the last one that belongs to it. So the last key of all is the
+//! highest number, the first one from the leaf's first slot on that is not below a wanted key is the wanted
+//! one, whatever comes after the leaf, and lines are filled with leaves of any size.
 //!
-//! Layout of a tree with its root at line 0: one line of the root, 32 lines of the level below it,
-//! 1,024 of the next, and the leaves; only the last level is cut to its length. A leaf is 16 keys
-//! (the starts of runs) and their 16 nexthops, an inner line the first keys of 32 children. Unused
-//! keys are the highest number and unused nexthops repeat the last, so that a search for that
-//! number is right in a leaf. No leaf begins with it: inner lines are searched for at most one less,
-//! and never find an unused key.
+//! More than 16 runs are leaves of whole lines below inner lines of 30 children that lie one after
+//! the other: the last keys of each, unused ones the highest number, and the value that leads to the
+//! first of them.
+//!
+//! Where there are routes longer than /48, the leaf says [`ESCAPE`] in place of a nexthop for what
+//! they touch, and a sorted list has it.
 
-use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::layout::{KIND_SHIFT, LINE_WORDS, OFFSET, TREE};
+use super::layout::{DEEP, DEEPER, DEEPEST, LINE, LINE_SHIFT, LINE_WORDS, LIST, key};
 use crate::algo::spans::Span;
 use crate::simd::count::Count;
 use crate::simd::records::View;
+use crate::simd::region::Region;
 
-const LEAF_RUNS: usize = 16;
-/// Children of an inner line.
-const FAN_OUT: u32 = 32;
-/// Most levels above the leaves.
-pub(super) const LEVELS: usize = 3;
-/// Lines before the levels below the root, and before the root.
-const LEVEL_STARTS: [u32; LEVELS + 1] = [0, 1, 1 + 32, 1 + 32 + 1024];
-/// Bits of an address below a key.
+/// Slots of a line.
+const SLOTS: u32 = 16;
+/// Children of an inner line, and the number of 32 bits in it that leads to them.
+const FAN_OUT: usize = 30;
+const CHILDREN: u32 = 15;
+/// The key of an address that trees take, and the bits below it.
+const TREE_KEY: u32 = 2;
 const KEY_SHIFT: u32 = 80;
-/// Kinds 0 to 3 are trees with so many levels above the leaves. This one: a list of at most
-/// [`BLOCK_RUNS`] runs.
-const LIST: u32 = 4;
-/// A longer list.
-const LONG_LIST: u32 = 5;
-/// Small leaves.
-const LEAF_OF_4: u32 = 6;
-const LEAF_OF_8: u32 = 7;
+/// In a leaf of a table with a list: ask the list. It is a nexthop as well, which is then in the list.
+pub(super) const ESCAPE: u32 = u16::MAX as u32;
 /// Runs of a block of a list.
 const BLOCK_RUNS: usize = 8;
 const BLOCK_WORDS: u32 = 2 * BLOCK_RUNS as u32;
 
-/// Whether a tree of this kind has levels above its leaves.
+/// The first word of the line that a value leads to.
 #[inline(always)]
-pub(super) fn has_levels(kind: u32) -> bool {
-    kind.wrapping_sub(1) < LEVELS as u32
+pub(super) fn line(value: u32) -> u32 {
+    (value & LINE) >> LINE_SHIFT << LINE_WORDS.trailing_zeros()
 }
 
-#[inline(always)]
-pub(super) fn is_list(kind: u32) -> bool {
-    kind & !1 == LIST
+/// The value that leads to the slots of a block of words, one for two of them.
+pub(super) fn of_words(offset: u32) -> u32 {
+    ((offset / LINE_WORDS) << LINE_SHIFT) + offset % LINE_WORDS * 2
 }
 
-/// Whether a tree of this kind is one leaf.
-#[inline(always)]
-pub(super) fn is_leaf(kind: u32) -> bool {
-    (kind == 0) | (kind >= LEAF_OF_4)
+/// The other way round.
+pub(super) fn words_of(value: u32) -> u32 {
+    line(value) + value % SLOTS / 2
 }
 
-/// Runs of a leaf of a tree of this kind.
+/// The nexthop of an address below a value.
 #[inline(always)]
-pub(super) fn leaf_runs(kind: u32) -> u32 {
-    const RUNS: [u8; 8] = [16, 16, 16, 16, 16, 16, 4, 8];
-    u32::from(RUNS[kind as usize & 7])
-}
-
-/// The nexthop of an address below a value with [`TREE`].
-#[inline(always)]
-pub(super) fn find<C: Count>(records: View<'_>, value: u32, addr: u128) -> u32 {
-    let (kind, root) = (value >> KIND_SHIFT & 7, value & OFFSET);
-    if is_list(kind) {
-        return in_list(records, value, addr);
+pub(super) fn find<C: Count>(lines: View<'_>, value: u32, addr: u128) -> u32 {
+    let mut at = value;
+    while at & DEEP != 0 {
+        at = below::<C>(lines, at, addr);
     }
-    let mut line = root;
-    if has_levels(kind) {
-        for level in 0..kind as usize {
-            line = below::<C>(records, (root, line), level, addr);
-        }
+    match answer::<C>(lines, at, addr) {
+        ESCAPE if value & LIST != 0 => in_list(lines, value, addr),
+        nexthop => nexthop,
     }
-    leaf_nexthop::<C>(records, line, leaf_runs(kind), addr)
 }
 
-/// The line below an inner line of a level, of a tree with a root.
+/// The value below one with [`DEEP`].
 #[inline(always)]
-pub(super) fn below<C: Count>(
-    records: View<'_>,
-    (root, line): (u32, u32),
-    level: usize,
-    addr: u128,
-) -> u32 {
-    let key = ((addr >> KEY_SHIFT) as u16).min(u16::MAX - 1);
-    let child = C::up_to_32(records.line(line), key).wrapping_sub(1) & (FAN_OUT - 1);
-    let [before, after] = [LEVEL_STARTS[level % LEVELS], LEVEL_STARTS[level % LEVELS + 1]];
-    let position = line.wrapping_sub(root).wrapping_sub(before * LINE_WORDS);
-    let place = position.wrapping_mul(FAN_OUT).wrapping_add((after + child) * LINE_WORDS);
-    root.wrapping_add(place)
+pub(super) fn below<C: Count>(lines: View<'_>, value: u32, addr: u128) -> u32 {
+    let line = line(value);
+    let child = C::first_of_30(lines.line(line), key(addr, TREE_KEY) as u16);
+    lines.half(line, CHILDREN).wrapping_add(child << LINE_SHIFT)
 }
 
-/// The nexthop of an address in a leaf of 4, 8 or 16 runs.
+/// The nexthop that a leaf has for an address.
 #[inline(always)]
-pub(super) fn leaf_nexthop<C: Count>(records: View<'_>, line: u32, runs: u32, addr: u128) -> u32 {
-    let leaf = records.line(line);
-    let Some(keys) = leaf.first_chunk::<LEAF_RUNS>() else { return 0 };
-    let run = C::up_to_first(keys, runs, (addr >> KEY_SHIFT) as u16).wrapping_sub(1);
-    u32::from(leaf[(runs + (run & (runs - 1))) as usize % 32].load(Relaxed))
+pub(super) fn answer<C: Count>(lines: View<'_>, value: u32, addr: u128) -> u32 {
+    let line = line(value);
+    let Some(keys) = lines.line(line).first_chunk() else { return 0 };
+    lines.slot(line, C::first_from(keys, value % 32, key(addr, TREE_KEY) as u16))
 }
 
-/// The nexthop of an address in a list: blocks of 8 words with the 64 bits of a start after the
-/// /32, and 8 words with the last 32 bits and the nexthop. Unused starts are the highest number,
-/// unused nexthops the last. A long list has a line with the number of its blocks first.
+/// The nexthop of an address for which a leaf says [`ESCAPE`] that has a list.
+///
+/// The line before the tree has the place and the number of the list's blocks: 8 words with the 64 bits of
+/// a start after the /32, and 8 words with the last 32 bits and the nexthop. Unused starts are the highest
+/// number, unused nexthops the last.
 #[inline(always)]
-pub(super) fn in_list(records: View<'_>, value: u32, addr: u128) -> u32 {
+pub(super) fn in_list(lines: View<'_>, value: u32, addr: u128) -> u32 {
     let wanted = ((addr >> 32) as u64, u64::from(addr as u32));
-    let mut block = value & OFFSET;
-    if value >> KIND_SHIFT & 7 == LONG_LIST {
-        block = block_of(records, block, wanted);
-    }
+    let block = block_of(lines, line(value).wrapping_sub(LINE_WORDS), wanted);
     // How many of the runs start at or before the address; the first of all always does.
     let mut after = 0;
     for i in 0..BLOCK_RUNS as u32 {
-        let (high, low) = (records.word(block + i), records.word(block + i + LINE_WORDS) >> 16);
+        let (high, low) = (lines.word(block + i), lines.word(block + i + LINE_WORDS) >> 16);
         after += u32::from((high < wanted.0) | ((high == wanted.0) & (low <= wanted.1)));
     }
     let run = after.wrapping_sub(1) & (BLOCK_RUNS as u32 - 1);
-    records.word(block + LINE_WORDS + run) as u32 & 0xffff
+    lines.word(block + LINE_WORDS + run) as u32 & 0xffff
 }
 
-/// The last block of a long list whose first run starts at or before the address.
+/// The last block of a list whose first run starts at or before the address.
 #[inline(never)]
-fn block_of(records: View<'_>, list: u32, wanted: (u64, u64)) -> u32 {
-    let first = list + LINE_WORDS;
+fn block_of(lines: View<'_>, head: u32, wanted: (u64, u64)) -> u32 {
+    let first = lines.word(head) as u32;
     let block = |i: u32| first + i * BLOCK_WORDS;
-    let (mut low, mut high) = (0, records.word(list) as u32);
+    let (mut low, mut high) = (0, lines.word(head + 1) as u32);
     while low + 1 < high {
         let middle = low.midpoint(high);
         let at = block(middle);
-        let start = (records.word(at), records.word(at + LINE_WORDS) >> 16);
+        let start = (lines.word(at), lines.word(at + LINE_WORDS) >> 16);
         if start <= wanted { low = middle } else { high = middle }
     }
     block(low)
 }
 
+/// A run of a tree: its last key, and its nexthop.
+type Run = (u16, u16);
+
 /// What is to be written for the spans of a /32.
-pub(super) enum Shape {
-    /// Numbers of a small leaf.
-    Small(Vec<u16>),
-    /// Cache lines of 32 numbers, and the levels above the leaves.
-    Lines(Vec<[u16; 32]>, u32),
-    /// Words of a list.
-    List(Vec<u64>),
+pub(super) struct Shape {
+    runs: Vec<Run>,
+    /// Lines of each level, leaves first; none for a leaf that is a part of a line.
+    levels: Vec<usize>,
 }
 
 impl Shape {
-    /// For the spans of one /32, the first of which may start before it.
-    pub(super) fn of(spans: &[Span<u128>]) -> Self {
-        let short = spans[1..].iter().all(|span| span.0.trailing_zeros() >= KEY_SHIFT);
-        match spans.len() {
-            _ if !short => Self::list(spans),
-            0..=4 => Self::Small(leaf::<8>(&keys(spans)).to_vec()),
-            5..=8 => Self::Small(leaf::<16>(&keys(spans)).to_vec()),
-            _ => Self::tree(spans),
+    /// For the spans of one /32, the first of which may start before it; and the blocks of a list, if there
+    /// must be one.
+    pub(super) fn of(spans: &[Span<u128>]) -> (Self, Option<Vec<u64>>) {
+        let is_short = spans[1..].iter().all(|span| span.0.trailing_zeros() >= KEY_SHIFT);
+        if is_short {
+            let last = |i: usize| spans.get(i + 1).map_or(u16::MAX, |next| end(next.0));
+            let runs = spans.iter().enumerate().map(|(i, span)| (last(i), span.1));
+            return (Self::of_runs(runs.collect()), None);
         }
+        let runs = with_escapes(spans);
+        let list = list(&escaped(spans, &runs));
+        (Self::of_runs(runs), Some(list))
+    }
+
+    /// For one nexthop.
+    pub(super) fn of_nexthop(nexthop: u16) -> Self {
+        Self::of_runs(vec![(u16::MAX, nexthop)])
+    }
+
+    fn of_runs(runs: Vec<Run>) -> Self {
+        let mut levels = Vec::new();
+        if runs.len() > SLOTS as usize {
+            let mut lines = runs.len().div_ceil(SLOTS as usize);
+            levels.push(lines);
+            while lines > 1 {
+                lines = lines.div_ceil(FAN_OUT);
+                levels.push(lines);
+            }
+        }
+        Self { runs, levels }
     }
 
     /// Words of memory.
     pub(super) fn words(&self) -> usize {
-        match self {
-            Self::Small(numbers) => numbers.len() / 4,
-            Self::Lines(lines, _) => lines.len() * LINE_WORDS as usize,
-            Self::List(words) => words.len().next_multiple_of(LINE_WORDS as usize),
+        match self.levels.iter().sum::<usize>() {
+            0 => self.runs.len().div_ceil(2),
+            lines => lines * LINE_WORDS as usize,
         }
     }
 
-    /// The value for a record, when the words lie at `offset`.
-    pub(super) fn value(&self, offset: u32) -> u32 {
-        let kind = match self {
-            Self::Small(numbers) if numbers.len() == 8 => LEAF_OF_4,
-            Self::Small(_) => LEAF_OF_8,
-            Self::Lines(_, levels) => *levels,
-            Self::List(words) if words.len() <= BLOCK_WORDS as usize => LIST,
-            Self::List(_) => LONG_LIST,
-        };
-        TREE | (kind << KIND_SHIFT) | offset
-    }
-
-    fn list(spans: &[Span<u128>]) -> Self {
-        let blocks = spans.len().div_ceil(BLOCK_RUNS);
-        let mut words = match blocks {
-            1 => Vec::new(),
-            _ => {
-                let mut line = vec![0; LINE_WORDS as usize];
-                line[0] = blocks as u64;
-                line
+    /// Writes it from a word of the lines on; returns the value that leads to it.
+    pub(super) fn write(&self, lines: &Region, offset: u32) -> u32 {
+        // Each level after all above it.
+        let mut start = offset;
+        let mut starts = vec![offset; self.levels.len()];
+        for (level, count) in self.levels.iter().enumerate().rev() {
+            starts[level] = start;
+            start += *count as u32 * LINE_WORDS;
+        }
+        let leaves = starts.first().copied().unwrap_or(offset);
+        let mut lasts = Vec::new();
+        for (leaf, runs) in self.runs.chunks(SLOTS as usize).enumerate() {
+            write_leaf(lines, of_words(leaves + leaf as u32 * LINE_WORDS), runs);
+            lasts.push(runs.last().map_or(u16::MAX, |run| run.0));
+        }
+        for (level, &start) in starts.iter().enumerate().skip(1) {
+            for (i, children) in lasts.chunks(FAN_OUT).enumerate() {
+                let first = starts[level - 1] + (i * FAN_OUT) as u32 * LINE_WORDS;
+                let child = of_words(first) | flags(level - 1);
+                write_inner(lines, start + i as u32 * LINE_WORDS, children, child);
             }
-        };
-        let last = spans.last().map_or(0, |span| span.1);
-        let run = |i: usize| match spans.get(i) {
-            Some(&(start, nexthop)) => (if i == 0 { 0 } else { start }, nexthop),
-            None => (u128::MAX, last),
-        };
-        for first in (0..blocks).map(|block| block * BLOCK_RUNS) {
-            words.extend((first..first + BLOCK_RUNS).map(|i| (run(i).0 >> 32) as u64));
-            let low = |i: usize| u64::from(run(i).0 as u32) << 16 | u64::from(run(i).1);
-            words.extend((first..first + BLOCK_RUNS).map(low));
+            lasts = lasts.chunks(FAN_OUT).map(|children| children[children.len() - 1]).collect();
         }
-        Self::List(words)
-    }
-
-    fn tree(spans: &[Span<u128>]) -> Self {
-        let runs = keys(spans);
-        let mut rest = runs.as_slice();
-        let mut leaves = Vec::with_capacity(runs.len() / LEAF_RUNS + 1);
-        while !rest.is_empty() {
-            let mut count = rest.len().min(LEAF_RUNS);
-            // Only the last run can start at the highest key; it must not be alone.
-            if rest.len() == LEAF_RUNS + 1 {
-                count -= 1;
-            }
-            let (runs, later) = rest.split_at(count);
-            leaves.push(leaf::<32>(runs));
-            rest = later;
-        }
-        // Levels from the leaves up, until one line is left.
-        let mut levels = vec![leaves];
-        while let Some(level) = levels.last().filter(|level| level.len() > 1) {
-            let inner = level.chunks(FAN_OUT as usize).map(inner_line).collect();
-            levels.push(inner);
-        }
-        let above = levels.len() as u32 - 1;
-        let mut lines = Vec::new();
-        let mut full = 1;
-        for (depth, level) in levels.into_iter().rev().enumerate() {
-            lines.extend_from_slice(&level);
-            if depth < above as usize {
-                lines.resize(lines.len() + full - level.len(), [u16::MAX; 32]);
-            }
-            full *= FAN_OUT as usize;
-        }
-        Self::Lines(lines, above)
+        of_words(offset) | flags(self.levels.len().saturating_sub(1))
     }
 }
 
-/// The keys at which runs start, and their nexthops.
-fn keys(spans: &[Span<u128>]) -> Vec<(u16, u16)> {
-    let key = |(i, span): (usize, &Span<u128>)| match i {
-        0 => (0, span.1),
-        _ => ((span.0 >> KEY_SHIFT) as u16, span.1),
+/// The flags for so many inner lines.
+fn flags(levels: usize) -> u32 {
+    [0, DEEP, DEEP | DEEPER, DEEP | DEEPER | DEEPEST][levels]
+}
+
+/// The last key before an address where a run starts.
+fn end(start: u128) -> u16 {
+    ((start >> KEY_SHIFT) as u16).wrapping_sub(1)
+}
+
+fn write_leaf(lines: &Region, value: u32, runs: &[Run]) {
+    let line = &lines.quarters()[line(value) as usize * 4..];
+    for (at, run) in ((value % SLOTS) as usize..).zip(runs) {
+        line[at].store(run.0, Relaxed);
+        line[at + SLOTS as usize].store(run.1, Relaxed);
+    }
+}
+
+fn write_inner(lines: &Region, line: u32, lasts: &[u16], first_child: u32) {
+    let line = line as usize;
+    for at in 0..FAN_OUT {
+        let last = lasts.get(at).copied().unwrap_or(u16::MAX);
+        lines.quarters()[line * 4 + at].store(last, Relaxed);
+    }
+    lines.halves()[line * 2 + CHILDREN as usize].store(first_child, Relaxed);
+}
+
+/// The runs of spans, with [`ESCAPE`] for each key that more than one span touches.
+fn with_escapes(spans: &[Span<u128>]) -> Vec<Run> {
+    let mut runs: Vec<(u32, u16)> = Vec::new();
+    let mut start = |key: u32, nexthop| {
+        if runs.last().is_none_or(|last| last.1 != nexthop) {
+            runs.push((key, nexthop));
+        }
     };
-    spans.iter().enumerate().map(key).collect()
-}
-
-/// A leaf of up to `N / 2` runs.
-fn leaf<const N: usize>(runs: &[(u16, u16)]) -> [u16; N] {
-    let last = runs.last().map_or(0, |run| run.1);
-    std::array::from_fn(|i| match i.checked_sub(N / 2) {
-        None => runs.get(i).map_or(u16::MAX, |run| run.0),
-        Some(i) => runs.get(i).map_or(last, |run| run.1),
-    })
-}
-
-fn inner_line(children: &[[u16; 32]]) -> [u16; 32] {
-    std::array::from_fn(|i| children.get(i).map_or(u16::MAX, |child| child[0]))
-}
-
-/// Writes numbers of 16 bits.
-pub(super) fn write(memory: &[AtomicU16], numbers: &[u16]) {
-    for (slot, number) in memory.iter().zip(numbers) {
-        slot.store(*number, Relaxed);
+    for (i, span) in spans.iter().enumerate() {
+        let (mut from, mut is_split) = (0, false);
+        if i > 0 {
+            from = (span.0 >> KEY_SHIFT) as u32 & 0xffff;
+            is_split = span.0.trailing_zeros() < KEY_SHIFT;
+        }
+        if is_split {
+            start(from, ESCAPE as u16);
+            from += 1;
+        }
+        let to = spans.get(i + 1).map_or(1 << 16, |next| (next.0 >> KEY_SHIFT) as u32 & 0xffff);
+        if from < to {
+            start(from, span.1);
+        }
     }
+    let last = |i: usize| runs.get(i + 1).map_or(u16::MAX, |next| (next.0 - 1) as u16);
+    runs.iter().enumerate().map(|(i, run)| (last(i), run.1)).collect()
+}
+
+/// The spans within runs that say [`ESCAPE`], each of which begins with one of its own.
+fn escaped(spans: &[Span<u128>], runs: &[Run]) -> Vec<Span<u128>> {
+    let slash_32 = spans[1].0 >> 96 << 96;
+    let mut escaped = Vec::new();
+    let mut start = slash_32;
+    for run in runs {
+        let last = slash_32 | u128::from(run.0) << KEY_SHIFT | !(u128::MAX << KEY_SHIFT);
+        if u32::from(run.1) == ESCAPE {
+            let first = spans.partition_point(|span| span.0 <= start).saturating_sub(1);
+            escaped.push((start, spans[first].1));
+            let inside = spans[first + 1..].iter().take_while(|span| span.0 <= last);
+            escaped.extend(inside.copied());
+        }
+        start = last.wrapping_add(1);
+    }
+    escaped
+}
+
+/// The blocks of a list of spans, of which the first begins with what is looked up in it.
+fn list(spans: &[Span<u128>]) -> Vec<u64> {
+    let last = spans.last().map_or(0, |span| span.1);
+    let run = |i: usize| spans.get(i).copied().unwrap_or((u128::MAX, last));
+    let mut words = Vec::new();
+    for first in (0..spans.len()).step_by(BLOCK_RUNS) {
+        words.extend((first..first + BLOCK_RUNS).map(|i| (run(i).0 >> 32) as u64));
+        let low = |i: usize| u64::from(run(i).0 as u32) << 16 | u64::from(run(i).1);
+        words.extend((first..first + BLOCK_RUNS).map(low));
+    }
+    words
+}
+
+/// The first two words of the line before a tree with a list.
+pub(super) fn head(list: u32, words: usize) -> [u64; 2] {
+    [u64::from(list), words as u64 / u64::from(BLOCK_WORDS)]
+}
+
+/// Where the list is to which a value leads, and how many words it has.
+pub(super) fn list_of(lines: View<'_>, value: u32) -> (u32, usize) {
+    let head = line(value).wrapping_sub(LINE_WORDS);
+    (lines.word(head) as u32, lines.word(head + 1) as usize * BLOCK_WORDS as usize)
 }

@@ -41,7 +41,7 @@ impl Algorithm<Inet6> for Direct6 {
     }
 
     /// The fastest as long as a last-level cache has room for the part of it that traffic meets;
-    /// with a small one `bitruns6`, which takes an eighth of the memory, comes first. Small tables
+    /// with a small one `bitruns6`, which takes a sixteenth of the memory, comes first. Small tables
     /// go to `tree6`, by a gap that lets a table that shrinks a little stay.
     fn preference(&self, facts: &TableFacts) -> u8 {
         let fits = facts.last_cache_bytes == 0 || facts.last_cache_bytes >= WANTED_CACHE_BYTES;
