@@ -467,7 +467,7 @@ fn tenth_set() {
 #[test]
 fn eleventh_page() {
     let (found, blamed, asked, _) = told_of(include_str!("unseen/eleventh.txt"));
-    assert!(found >= 59 && blamed == 0 && asked <= 15, "{found} {blamed} {asked}");
+    assert!(found >= 59 && blamed == 0 && asked <= 9, "{found} {blamed} {asked}");
 }
 
 /// A page of one machine with two firewalls, sixty wrong and sixty right sentences, by somebody who had not seen the
@@ -475,7 +475,7 @@ fn eleventh_page() {
 #[test]
 fn twelfth_page() {
     let (found, blamed, asked, _) = told_of(include_str!("unseen/twelfth.txt"));
-    assert!(found >= 58 && blamed == 0 && asked <= 13, "{found} {blamed} {asked}");
+    assert!(found >= 58 && blamed == 0 && asked <= 11, "{found} {blamed} {asked}");
 }
 
 /// A page of two cards, told apart by headings and by the names of files, by another: at first sight 9 were found and
@@ -492,7 +492,7 @@ fn thirteenth_page() {
 #[test]
 fn fourteenth_page() {
     let (found, blamed, asked, _) = told_of(include_str!("unseen/fourteenth.txt"));
-    assert!(found >= 44 && blamed == 0 && asked <= 10, "{found} {blamed} {asked}");
+    assert!(found >= 44 && blamed == 0 && asked <= 8, "{found} {blamed} {asked}");
 }
 
 /// A page of a patch and of two firewalls, whose words are a set's here and a block's there: at first sight 15 of 18
@@ -509,7 +509,7 @@ fn fifteenth_page() {
 #[test]
 fn sixteenth_page() {
     let (found, blamed, asked, _) = told_of(include_str!("unseen/sixteenth.txt"));
-    assert!(found >= 17 && blamed == 0 && asked <= 6, "{found} {blamed} {asked}");
+    assert!(found >= 17 && blamed == 0 && asked <= 5, "{found} {blamed} {asked}");
 }
 
 /// A page of a kernel "without IPSEC", written after that: at first sight all 11 were found and 4 of 11 called wrong,
