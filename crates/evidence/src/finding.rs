@@ -84,6 +84,8 @@ rules! {
     OwnNotes = "own-notes", "a number in the notes of an fwdlab results directory is none of its report";
     /// All readings of a sentence.
     ClaimReading = "claim-reading", "a sentence read as a whole is so in none of its readings";
+    /// What no other rule binds.
+    ClaimGrounds = "claim-grounds", "a number or an order in a sentence is none that the data of its page gives";
     /// Rounding of a claim.
     ClaimRounding = "claim-rounding", "a number in a sentence is cut instead of rounded";
     /// A claim of a difference that is not proven.

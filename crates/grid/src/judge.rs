@@ -54,7 +54,7 @@ fn placed(grid: &Grid, sentence: &str) -> Vec<token::Token> {
 }
 
 /// The clauses of the last sentences of a text, the last of which takes from the one before it.
-fn said_before(grid: &Grid, text: &str) -> Vec<piece::Piece> {
+pub(crate) fn said_before(grid: &Grid, text: &str) -> Vec<piece::Piece> {
     const SENTENCES: usize = 2;
     let all: Vec<&str> = text.split_inclusive(". ").filter(|own| !own.trim().is_empty()).collect();
     let last = all[all.len().saturating_sub(SENTENCES)..].iter();

@@ -8,6 +8,7 @@ mod bound;
 mod clause;
 mod drawn;
 mod every;
+mod ground;
 mod joined;
 mod judge;
 mod level;
@@ -23,6 +24,7 @@ mod token;
 mod verdict;
 
 pub use drawn::drawn;
+pub use ground::{Sentence, Ungrounded, ungrounded};
 pub use joined::{Shown, across, joined, judge_across, with_tables_named};
 pub use judge::{explains_itself, judge};
 pub use level::agrees;

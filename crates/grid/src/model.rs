@@ -32,7 +32,10 @@ impl Name {
         let words = parts.map(|own| own.trim_matches('.')).filter(|own| !own.is_empty());
         // "guest.vtnet", and not "6.9" or "a.4"
         let parts = |own: &'_ str| -> Vec<String> {
-            let is_name = own.contains('.') && !own.contains(|c: char| c.is_ascii_digit());
+            // "r368606.inet4.pps" is a file
+            let is_file = own.ends_with(".pps");
+            let is_name =
+                is_file || own.contains('.') && !own.contains(|c: char| c.is_ascii_digit());
             let parts = own.split('.').filter(|part| is_name && part.len() > 2);
             parts.map(root_of).chain([root_of(own)]).collect()
         };

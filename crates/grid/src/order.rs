@@ -237,7 +237,7 @@ const STEADY: &str = "stablest steadiest";
 const NOISY: &str = "noisiest";
 
 /// Whether a superlative is of all rows: "the slowest image", "the best of all", and not "the best firewall".
-fn is_of_all(grid: &Grid, piece: &Piece, at: usize) -> bool {
+pub(crate) fn is_of_all(grid: &Grid, piece: &Piece, at: usize) -> bool {
     // "the best case" is of what is gained as often as of what is measured
     const ANY: &str = "of one ones setting settings result results series rate value average mean throughput \
         overall in with at and by for is are was were packet forwarding performance spread stddev noise setup variant";

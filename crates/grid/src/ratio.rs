@@ -13,7 +13,7 @@ pub(crate) struct Ratio {
     /// In per cent, or so many times.
     pub(crate) number: Number,
     pub(crate) at: usize,
-    is_rough: bool,
+    pub(crate) is_rough: bool,
 }
 
 /// Fractions and multiples in words.

@@ -3,6 +3,7 @@ use fwdlab_netbenches::page::{Item, ItemKind, Page};
 use super::{CellVerdict, Grid, judge};
 
 mod bindings;
+mod grounds;
 
 fn table(text: &str, about: &str) -> Grid {
     let page = Page::parse(text.as_bytes());

@@ -112,7 +112,7 @@ pub fn unit_of(word: &str) -> Option<(Unit, f64)> {
 }
 
 /// Seconds and more, which are units behind a number only.
-fn time_of(word: &str) -> Option<(Unit, f64)> {
+pub(crate) fn time_of(word: &str) -> Option<(Unit, f64)> {
     let scale = match word {
         "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
         "minute" | "minutes" => 60.0,

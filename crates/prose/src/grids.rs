@@ -1,7 +1,7 @@
 //! Which rows and columns of a page a sentence is of: a table or a block of its section, the one above it before the
 //! one below.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::page::{Item, ItemKind};
@@ -13,6 +13,7 @@ use fwdlab_grid::judge;
 use fwdlab_grid::listed;
 use fwdlab_grid::{Grid, Measure};
 use fwdlab_grid::{Number, Unit, tokens};
+use fwdlab_grid::{Sentence, Ungrounded, ungrounded};
 use fwdlab_grid::{Shown, across, joined, judge_across, with_tables_named};
 
 /// Grids on either side of a sentence in which what it says may be found.
@@ -36,6 +37,12 @@ pub(crate) struct Grids {
     about: Vec<String>,
     /// The blocks as rows, called by their headings.
     across: Option<Grid>,
+    /// The words by which each is told from the others.
+    heads: Vec<BTreeSet<String>>,
+    /// The values beside the page, a series a row.
+    series: Option<Grid>,
+    /// Numbers of what was done: in lists above all tables and blocks, in headings and captions.
+    stated: Vec<Number>,
 }
 
 /// What a grid says of a clause.
@@ -97,7 +104,63 @@ impl Grids {
             })
             .collect();
         let across = across(&blocks).filter(|_| blocks.len() <= MOST_BLOCKS);
-        Self { captions: about.iter().map(|own| caption_of(own)).collect(), all, about, across }
+        let captions = about.iter().map(|own| caption_of(own)).collect();
+        let (series, stated) = (series_of(around), stated(around, &all, &about));
+        let heads = heads(around, &all);
+        Self { captions, all, about, across, heads, series, stated }
+    }
+
+    /// What of a sentence nothing on the page, and nothing beside it, gives.
+    pub(crate) fn ungrounded(
+        &self,
+        around: &Surroundings<'_>,
+        item: &Item,
+        (from, to): (usize, usize),
+    ) -> Option<Ungrounded> {
+        let is_told = item.kind != ItemKind::Row && !item.is_announcement();
+        if !is_told || self.all.iter().any(|grid| is_within(grid, item)) {
+            return None;
+        }
+        let text = &item.text[from..to];
+        let own = self.around(around, item, text);
+        let none = BTreeSet::new();
+        let series = self.series.iter().filter(|_| own.is_empty());
+        let grids: Vec<&Grid> = own.iter().map(|at| &self.all[*at]).chain(series).collect();
+        let heads: Vec<&BTreeSet<String>> =
+            own.iter().map(|at| &self.heads[*at]).chain([&none]).take(grids.len()).collect();
+        let before = last_of(&item.text[..from]);
+        let stated = &self.stated;
+        let sentence = Sentence { grids: &grids, heads: &heads, stated, before, text };
+        let found = ungrounded(&sentence)?;
+        Some(Ungrounded { at: from + found.at, ..found })
+    }
+
+    /// All that a sentence may be of: the tables and blocks of its section and those that it names; where there are
+    /// none, all of the page.
+    fn around(&self, around: &Surroundings<'_>, item: &Item, text: &str) -> Vec<usize> {
+        let heading = |line: usize| around.page.heading_above(line).map(|heading| heading.line);
+        let own = heading(item.line);
+        let place = self.all.partition_point(|grid| grid.lines.1 < item.line);
+        let is_near = |at: usize| at + NEAR >= place && at <= place + NEAR;
+        let is_of_section = |at: &usize| is_near(*at) && heading(self.all[*at].lines.0) == own;
+        let mut found: Vec<usize> = (0..self.all.len()).filter(is_of_section).collect();
+        if found.is_empty() {
+            found = (0..self.all.len()).filter(|at| has_name(&self.all[*at], text)).collect();
+        }
+        let said = tokens(text).into_iter().flat_map(|own| own.parts.into_iter().chain([own.root]));
+        let said: BTreeSet<String> = said.collect();
+        let is_headed = |at: &usize| !self.heads[*at].is_disjoint(&said) && !found.contains(at);
+        let headed: Vec<usize> = (0..self.all.len()).filter(is_headed).take(MOST_HEADED).collect();
+        found.splice(0..0, headed);
+        if found.is_empty() {
+            found = (0..self.all.len()).collect();
+        }
+        if let Some(first) = self.beside(around, item, text) {
+            found.retain(|at| *at != first);
+            found.insert(0, first);
+        }
+        found.truncate(MOST_TABLES);
+        found
     }
 
     /// How many tables and blocks there are.
@@ -298,6 +361,72 @@ impl Grids {
         }
         above.or(below)
     }
+}
+
+/// The values beside a page, as a block of all series would show them.
+fn series_of(around: &Surroundings<'_>) -> Option<Grid> {
+    fn own<'a>((name, values): (&'a String, &Vec<f64>)) -> Option<(&'a str, [f64; 5])> {
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let count = f64::from(u32::try_from(sorted.len()).ok()?);
+        let (least, most) = (*sorted.first()?, *sorted.last()?);
+        let mean = sorted.iter().sum::<f64>() / count;
+        let square = sorted.iter().map(|own| (own - mean).powi(2)).sum::<f64>();
+        let deviation = if count > 1.0 { (square / (count - 1.0)).sqrt() } else { 0.0 };
+        Some((name.as_str(), [least, most, sorted[sorted.len() / 2], mean, deviation]))
+    }
+    let values = around.data.all_values();
+    let rows: Vec<(&str, [f64; 5])> = values.iter().take(MOST_SERIES).filter_map(own).collect();
+    (rows.len() > 1).then(|| Grid::of_block((0, 0), &rows, ""))
+}
+
+/// Tables and blocks that a sentence names by their headings.
+const MOST_HEADED: usize = 8;
+
+/// The words of headings, of what stands above, and of all rows, that not every table or block has.
+fn heads(around: &Surroundings<'_>, grids: &[Grid]) -> Vec<BTreeSet<String>> {
+    const EMPTY: [&str; 24] = [
+        "the", "a", "an", "of", "in", "on", "with", "without", "and", "or", "for", "to", "at",
+        "by", "is", "no", "not", "mpps", "kpps", "pps", "packet", "rate", "result", "pps file",
+    ];
+    let words = |grid: &Grid| -> BTreeSet<String> {
+        let line = grid.lines.0;
+        let heading = around.page.heading_above(line).map_or("", |item| item.text.as_str());
+        let above = around.page.item_before(line).map_or("", |item| item.text.as_str());
+        let is_short = |text: &&str| text.split_whitespace().count() <= MOST_WORDS;
+        let texts = [heading, above].into_iter().filter(is_short).flat_map(tokens);
+        let plain = texts
+            .filter(|own| own.number.is_none())
+            .flat_map(|own| own.parts.into_iter().chain([own.root]));
+        let all = plain.chain(grid.shared.iter().cloned());
+        all.filter(|own| own.len() > 1 && !EMPTY.contains(&own.as_str())).collect()
+    };
+    let all: Vec<BTreeSet<String>> = grids.iter().map(words).collect();
+    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+    for word in all.iter().flatten() {
+        *counts.entry(word).or_default() += 1;
+    }
+    let is_telling = |word: &&String| 2 * counts.get(word).copied().unwrap_or(0) <= grids.len();
+    all.iter().map(|own| own.iter().filter(is_telling).cloned().collect()).collect()
+}
+
+/// Words of what is a heading, and no paragraph.
+const MOST_WORDS: usize = 14;
+
+/// Series beside a page up to which sentences are held against them.
+const MOST_SERIES: usize = 64;
+
+/// Numbers of what was done.
+fn stated(around: &Surroundings<'_>, grids: &[Grid], captions: &[String]) -> Vec<Number> {
+    let first = grids.iter().map(|own| own.lines.0).min().unwrap_or(0);
+    let is_setup = |item: &&Item| {
+        item.kind == ItemKind::Heading || item.kind == ItemKind::Bullet && item.line < first
+    };
+    let texts = around.page.items.iter().filter(is_setup).map(|item| item.text.as_str());
+    let names = grids.iter().flat_map(|own| &own.rows).map(|row| row.text.as_str());
+    let all = texts.chain(names).chain(captions.iter().map(String::as_str));
+    let numbers = all.flat_map(|text| tokens(text).into_iter().filter_map(|own| own.number));
+    numbers.filter(|own| own.unit != Unit::Plain).collect()
 }
 
 /// The end of a text, as far as a sentence behind it may refer to.

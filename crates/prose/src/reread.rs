@@ -112,6 +112,11 @@ impl Known {
                 true => said,
                 false => with_cells(said, (item, text), cells),
             };
+            let is_judged = is_borne_out || doubt.is_some();
+            let said = match said.is_empty() && !is_judged {
+                true => grounds(said, (around, grids), item, (from, to)),
+                false => said,
+            };
             findings.extend(said);
         }
         for (_, found) in clauses {
@@ -220,6 +225,21 @@ fn with_cells(said: AuditFindings, (item, text): (&Item, &str), cells: Vec<Said>
         };
         let text = Text::new(text.trim(), data, "write what the cells say");
         said.add(Rule::ClaimReading, severity, line, text);
+    }
+    said
+}
+
+/// What no rule binds, held against all that the page's data gives.
+fn grounds(
+    mut said: AuditFindings,
+    (around, grids): (&Surroundings<'_>, &Grids),
+    item: &Item,
+    (from, to): (usize, usize),
+) -> AuditFindings {
+    if let Some(own) = grids.ungrounded(around, item, (from, to)) {
+        let claim = item.text[from..to].trim();
+        let text = Text::new(claim, own.data, "write what the data says, or where it is from");
+        said.add(Rule::ClaimGrounds, Severity::Check, item.line_at(own.at), text);
     }
     said
 }

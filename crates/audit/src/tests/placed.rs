@@ -136,7 +136,7 @@ fn twentieth_page() {
 #[test]
 fn twentyfirst_page() {
     let own = score(include_str!("unseen/twentyfirst.txt"), false);
-    assert!(own.found >= 7 && own.blamed == 0 && own.asked == 0 && own.falsely == 0, "{own:?}");
+    assert!(own.found >= 7 && own.blamed == 0 && own.asked <= 1 && own.falsely == 0, "{own:?}");
 }
 
 /// Queues with two families, and three cards: at first sight 6 of 8 were found, and none of 12 called wrong. Settings that
@@ -212,7 +212,7 @@ fn four_pages_of_four_authors() {
         include_str!("unseen/appliance.txt"),
         include_str!("unseen/nftables.txt"),
     ]);
-    assert!(own.found >= 34 && own.blamed <= 1 && own.asked <= 6 && own.falsely <= 1, "{own:?}");
+    assert!(own.found >= 35 && own.blamed <= 1 && own.asked <= 6 && own.falsely <= 1, "{own:?}");
 }
 
 /// Sizes of a table, two cards with queues, latency in tables, an upgrade, read first after that: 20 of 34 were found, 6
@@ -226,7 +226,7 @@ fn four_pages_of_other_matters() {
         include_str!("unseen/latency.txt"),
         include_str!("unseen/upgrade.txt"),
     ]);
-    assert!(own.found >= 27 && own.blamed == 0 && own.asked <= 13 && own.falsely == 0, "{own:?}");
+    assert!(own.found >= 30 && own.blamed == 0 && own.asked <= 13 && own.falsely == 0, "{own:?}");
 }
 
 /// Ciphers, a list of conclusions, three appliances in tables, a regression, read first after that: 18 of 27 were found,
@@ -267,7 +267,7 @@ fn four_pages_of_a_stranger() {
         include_str!("unseen/structures.txt"),
         include_str!("unseen/rule-chains.txt"),
     ]);
-    assert!(own.found >= 24 && own.blamed == 0 && own.asked <= 3 && own.falsely == 0, "{own:?}");
+    assert!(own.found >= 27 && own.blamed == 0 && own.asked <= 4 && own.falsely == 0, "{own:?}");
 }
 
 /// A committer's blocks, a nightly summary, notes of a provider, slides, read after these: 10 of 36 were found, 3 of 45
@@ -280,7 +280,7 @@ fn four_more_of_the_stranger() {
         include_str!("unseen/field-notes.txt"),
         include_str!("unseen/slides.txt"),
     ]);
-    assert!(own.found >= 19 && own.blamed == 0 && own.asked == 0 && own.falsely == 0, "{own:?}");
+    assert!(own.found >= 22 && own.blamed == 0 && own.asked <= 2 && own.falsely == 0, "{own:?}");
 }
 
 /// Lists in place of tables, rows named by their place, what a sentence takes from the one before, two tables at once,
@@ -296,5 +296,153 @@ fn six_pages_of_what_names_its_cells_otherwise() {
         include_str!("unseen/every.txt"),
         include_str!("unseen/long-table.txt"),
     ]);
-    assert!(own.found >= 37 && own.blamed == 0 && own.asked <= 3 && own.falsely == 0, "{own:?}");
+    assert!(own.found >= 39 && own.blamed == 0 && own.asked <= 4 && own.falsely == 0, "{own:?}");
+}
+
+/// Every page of this form.
+const PLACED: [&str; 39] = [
+    include_str!("unseen/eighteenth.txt"),
+    include_str!("unseen/nineteenth.txt"),
+    include_str!("unseen/twentieth.txt"),
+    include_str!("unseen/twentyfirst.txt"),
+    include_str!("unseen/twentysecond.txt"),
+    include_str!("unseen/twentythird.txt"),
+    include_str!("unseen/twentyfourth.txt"),
+    include_str!("unseen/twentyfifth.txt"),
+    include_str!("unseen/twentysixth.txt"),
+    include_str!("unseen/vlan.txt"),
+    include_str!("unseen/pagepool.txt"),
+    include_str!("unseen/appliance.txt"),
+    include_str!("unseen/nftables.txt"),
+    include_str!("unseen/fib-sizes.txt"),
+    include_str!("unseen/rss-cards.txt"),
+    include_str!("unseen/latency.txt"),
+    include_str!("unseen/upgrade.txt"),
+    include_str!("unseen/ipsec.txt"),
+    include_str!("unseen/rxbudget.txt"),
+    include_str!("unseen/flow-scale.txt"),
+    include_str!("unseen/regression.txt"),
+    include_str!("unseen/offloads.txt"),
+    include_str!("unseen/images.txt"),
+    include_str!("unseen/filters.txt"),
+    include_str!("unseen/small-boxes.txt"),
+    include_str!("unseen/batched.txt"),
+    include_str!("unseen/gateway.txt"),
+    include_str!("unseen/structures.txt"),
+    include_str!("unseen/rule-chains.txt"),
+    include_str!("unseen/committer.txt"),
+    include_str!("unseen/nightly.txt"),
+    include_str!("unseen/field-notes.txt"),
+    include_str!("unseen/slides.txt"),
+    include_str!("unseen/lists.txt"),
+    include_str!("unseen/places.txt"),
+    include_str!("unseen/references.txt"),
+    include_str!("unseen/two-tables.txt"),
+    include_str!("unseen/every.txt"),
+    include_str!("unseen/long-table.txt"),
+];
+
+/// Where the numbers of some lines are that have a unit, or are in words; each with what stands in its place instead.
+fn falsified(text: &str) -> Vec<(std::ops::Range<usize>, String)> {
+    let mut found = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let is_start = bytes[at].is_ascii_digit()
+            && (at == 0
+                || !bytes[at - 1].is_ascii_alphanumeric()
+                    && !matches!(bytes[at - 1], b'.' | b'_' | b'/'));
+        if !is_start {
+            at += 1;
+            continue;
+        }
+        let end = (at..bytes.len())
+            .find(|k| !bytes[*k].is_ascii_digit() && !matches!(bytes[*k], b'.' | b','))
+            .unwrap_or(bytes.len());
+        let own = text[at..end].trim_end_matches(['.', ',']);
+        let rest = &text[at + own.len()..];
+        let rest = rest.strip_prefix([' ', '\u{a0}']).unwrap_or(rest);
+        const UNITS: [&str; 16] = [
+            "%", "percent", "per cent", "times", "x ", "kpps", "Kpps", "Mpps", "Gbit/s", "Mbit/s",
+            "us", "µs", "ns", "W", "pps", "s ",
+        ];
+        if UNITS.iter().any(|unit| rest.starts_with(unit)) {
+            let plain = own.replace(',', "");
+            let decimals = plain.split_once('.').map_or(0, |(_, own)| own.len());
+            if let Ok(value) = plain.parse::<f64>() {
+                // each its own factor between 1.2 and 1.8, or one over that
+                let factor = 1.2 + 0.06 * (at % 11) as f64;
+                let factor = if (at / 11) % 2 == 0 { factor } else { 1.0 / factor };
+                let other = format!("{:.decimals$}", value * factor);
+                if other != plain {
+                    found.push((at..at + own.len(), other));
+                }
+            }
+        }
+        at = end.max(at + 1);
+    }
+    for (word, other) in [
+        ("faster than", "slower than"),
+        ("slower than", "faster than"),
+        ("more than", "less than"),
+        ("less than", "more than"),
+        ("highest", "lowest"),
+        ("lowest", "highest"),
+        ("fastest", "slowest"),
+        ("slowest", "fastest"),
+        ("higher than", "lower than"),
+        ("lower than", "higher than"),
+        ("best", "worst"),
+        ("twice", "three times"),
+        ("half", "a fifth"),
+        ("third", "seventh"),
+    ] {
+        let is_whole = |at: &usize| !text[..*at].ends_with(char::is_alphabetic);
+        let places = text.match_indices(word).map(|(at, _)| at).filter(is_whole);
+        found.extend(places.map(|at| (at..at + word.len(), other.to_owned())));
+    }
+    found
+}
+
+/// How many numbers and orders of right sentences are missed when they are made wrong: what no rule can have learned.
+#[test]
+#[ignore = "a measurement, minutes long"]
+fn right_sentences_made_wrong() {
+    let (mut all, mut found, mut by_grounds) = (0, 0, 0);
+    for file in PLACED {
+        let (page, rest) = file.split_once("=== Data ===\n").unwrap();
+        let (data, rest) = rest.split_once("=== Claims ===\n").unwrap();
+        let lines: Vec<&str> = page.lines().collect();
+        let own = findings(page, data, false);
+        for (kind, place) in claims(rest) {
+            let first = lines[place.start() - 1];
+            let is_told = own.iter().any(|f| place.contains(&f.line));
+            if kind != 'R' || first.trim_start().starts_with('|') || is_told {
+                continue;
+            }
+            let start: usize = lines[..place.start() - 1].iter().map(|line| line.len() + 1).sum();
+            let end: usize = lines[..*place.end()].iter().map(|line| line.len() + 1).sum();
+            let text = &page[start..(end - 1).min(page.len())];
+            for (range, other) in falsified(text) {
+                let mut changed = page.to_owned();
+                changed.replace_range(start + range.start..start + range.end, &other);
+                let now = findings(&changed, data, false);
+                let new: Vec<&AuditFinding> = now
+                    .iter()
+                    .filter(|f| {
+                        place.contains(&f.line)
+                            && !own.iter().any(|o| o.line == f.line && o.rule == f.rule)
+                    })
+                    .collect();
+                all += 1;
+                found += usize::from(!new.is_empty());
+                let is_of = |rule: Rule| new.iter().any(|f| f.rule == rule);
+                by_grounds += usize::from(is_of(Rule::ClaimGrounds));
+                let word = if new.is_empty() { "unseen" } else { "seen  " };
+                println!("{word} {} -> {other}: {}", &text[range], text.replace('\n', " "));
+            }
+        }
+    }
+    println!("{found} of {all} seen, {by_grounds} by what grounds them");
+    assert!(10 * found >= 6 * all, "{found} of {all}");
 }
