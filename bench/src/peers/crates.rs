@@ -64,13 +64,15 @@ impl PrefixTrie<Ipv6Net> {
 
 /// One address after the other; with `dependent` each waits for the answer before.
 fn run<F: Family>(keys: &Keys<F>, dependent: bool, mut lookup: impl FnMut(F::Addr) -> u32) -> u64 {
-    let mut sum = 0;
-    let mut last = 0;
-    for &addr in keys.native() {
-        last = lookup(if dependent { fwdlab_lookups::depend(addr, last) } else { addr });
-        sum += u64::from(last);
+    if dependent {
+        let (nothing, mut last) = (fwdlab_lookups::Nothing::new(), 0);
+        let dependent = keys.native().iter().map(|addr| {
+            last = lookup(fwdlab_lookups::depend(*addr, last, nothing));
+            u64::from(last)
+        });
+        return dependent.sum();
     }
-    sum
+    keys.native().iter().map(|addr| u64::from(lookup(*addr))).sum()
 }
 
 macro_rules! crate_peer {

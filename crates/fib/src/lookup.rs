@@ -26,6 +26,12 @@ pub trait Lookup<F: Family>: Send + Sync {
         None
     }
 
+    /// Itself, for [`Inlined`](crate::Inlined), where the algorithm is one of this crate's.
+    #[doc(hidden)]
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        None
+    }
+
     /// Bytes that lookups may touch (not what the builder keeps for itself).
     fn memory_bytes(&self) -> usize;
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::Keys;
-use fwdlab_fib::{Address, Family, Lookup, NexthopId};
+use fwdlab_fib::{Address, Family, Inlined, Lookup, NexthopId, Singly};
 
 /// Who wrote a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,11 +45,31 @@ pub trait Contender<F: Family> {
     fn single(&mut self, keys: &Keys<F>, dependent: bool) -> u64;
 }
 
-/// Makes `addr` depend on the last answer without changing it: nexthop numbers stay below 2^31,
-/// which the compiler cannot know.
+/// Makes `addr` depend on the last answer without changing it, which the compiler cannot know.
+///
+/// Note: the highest bit of the number, which is never set, will not do: where a lookup is put into the loop the
+/// compiler knows how wide numbers are, and lookups waited for nothing.
 #[inline]
-pub fn depend<A: Address>(addr: A, last: u32) -> A {
-    addr ^ A::truncate(u128::from(last >> 31))
+pub fn depend<A: Address>(addr: A, last: u32, nothing: Nothing) -> A {
+    addr ^ A::truncate(u128::from(last & nothing.0))
+}
+
+/// A mask without a bit, to the compiler any number.
+#[derive(Debug, Clone, Copy)]
+pub struct Nothing(u32);
+
+impl Nothing {
+    /// One for a loop.
+    #[inline]
+    pub fn new() -> Self {
+        Self(std::hint::black_box(0))
+    }
+}
+
+impl Default for Nothing {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 /// One of this crate's algorithms.
@@ -67,7 +87,7 @@ impl<F: Family> Ours<F> {
     }
 }
 
-impl<F: Family> Contender<F> for Ours<F> {
+impl<F: Inlined> Contender<F> for Ours<F> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -94,12 +114,32 @@ impl<F: Family> Contender<F> for Ours<F> {
     }
 
     fn single(&mut self, keys: &Keys<F>, dependent: bool) -> u64 {
+        F::singly(&*self.lookup, OneByOne { addrs: keys.native(), dependent })
+    }
+}
+
+/// A loop of lookups, as users of [`Pinned::singly`](fwdlab_fib::Pinned::singly) write it.
+struct OneByOne<'a, F: Family> {
+    addrs: &'a [F::Addr],
+    dependent: bool,
+}
+
+impl<F: Family> Singly<F> for OneByOne<'_, F> {
+    type Output = u64;
+
+    fn run<L: Lookup<F> + ?Sized>(self, table: &L) -> u64 {
         let mut sum = 0;
-        let mut last = 0;
-        for &addr in keys.native() {
-            let addr = if dependent { depend(addr, last) } else { addr };
-            last = self.lookup.lookup(addr).0;
-            sum += u64::from(last);
+        // A loop for each: of a choice within one the compiler makes a mask, for which all wait.
+        if self.dependent {
+            let (nothing, mut last) = (Nothing::new(), 0);
+            for addr in self.addrs {
+                last = table.lookup(depend(*addr, last, nothing)).0;
+                sum += u64::from(last);
+            }
+        } else {
+            for addr in self.addrs {
+                sum += u64::from(table.lookup(*addr).0);
+            }
         }
         sum
     }

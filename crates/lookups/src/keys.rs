@@ -1,7 +1,7 @@
 //! The addresses to look up: four streams, each from a fixed seed.
 
 use fwdlab_fib::algo::Dump;
-use fwdlab_fib::{Address, Family, Inet, Inet6, Prefix, Random};
+use fwdlab_fib::{Address, Family, Inet, Inet6, Inlined, Prefix, Random};
 
 /// Addresses in the forms that contenders want.
 pub struct Keys<F: Family> {
@@ -116,7 +116,7 @@ pub fn spread_nexthop<F: Family>(prefix: Prefix<F>, nexthops: u64) -> u32 {
 }
 
 /// A family that can be measured.
-pub trait BenchFamily: Family {
+pub trait BenchFamily: Inlined {
     /// A random address of the unicast space in use.
     fn anywhere(random: &mut Random) -> Self::Addr;
 }

@@ -18,7 +18,7 @@ mod text;
 mod updates;
 
 pub use compare::{BenchPlan, Figure, Recipe};
-pub use contender::{Contender, Origin, Ours, depend};
+pub use contender::{Contender, Nothing, Origin, Ours, depend};
 pub use families::Benched;
 pub use keys::{BenchFamily, Keys, Stream, spread_nexthop};
 pub use rounds::{Effort, Mode, Ratio, Run, median, rate};

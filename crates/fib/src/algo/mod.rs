@@ -39,15 +39,15 @@ pub use ranges::ranges;
 pub(crate) use bitruns4::BitRuns4;
 pub(crate) use bitruns6::BitRuns6;
 pub(crate) use bsearch::BinarySearch;
-pub(crate) use direct4::Direct4;
-pub(crate) use direct6::Direct6;
+pub(crate) use direct4::{Direct4, Shared as Direct4Shared};
+pub(crate) use direct6::{Direct6, Shared as Direct6Shared};
 pub(crate) use dpdk_lpm::DpdkLpm;
 pub(crate) use dxr::Dxr;
 pub(crate) use planb6::PlanB6;
 pub(crate) use poptrie::Poptrie;
 pub(crate) use radix::{Radix, RadixLockless};
 pub(crate) use tree6::Tree6;
-pub(crate) use vector::Vector;
+pub(crate) use vector::{RangeList, Vector};
 
 use crate::epoch::Grace;
 use crate::family::Family;

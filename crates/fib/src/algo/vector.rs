@@ -16,6 +16,7 @@ use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Kernel};
+use std::any::Any;
 use std::hint::select_unpredictable;
 
 /// Above this many routes (2n + 1 ranges) it is never chosen, and changes wait for a rebuild.
@@ -48,7 +49,7 @@ impl Split for u128 {
 }
 
 /// The ranges after the first, which starts at 0.
-struct RangeList<A> {
+pub(crate) struct RangeList<A> {
     first: NexthopId,
     rest: Vec<(A, NexthopId)>,
 }
@@ -195,8 +196,12 @@ impl Kernel for Batch<'_, u128> {
 }
 
 impl Lookup<Inet> for RangeList<u32> {
+    #[inline]
     fn lookup(&self, addr: u32) -> NexthopId {
         self.find(addr)
+    }
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
     fn lookup_batch(&self, addrs: &[u32], answers: &mut [NexthopId]) {
         level::run(Batch(self, addrs, answers));
@@ -207,8 +212,12 @@ impl Lookup<Inet> for RangeList<u32> {
 }
 
 impl Lookup<Inet6> for RangeList<u128> {
+    #[inline]
     fn lookup(&self, addr: u128) -> NexthopId {
         self.find(addr)
+    }
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {
         level::run(Batch(self, addrs, answers));

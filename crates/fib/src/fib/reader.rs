@@ -1,6 +1,7 @@
 //! The readers' side of a table: one [`Reader`] for each worker thread.
 
 use crate::family::Family;
+use crate::inlined::{Inlined, Singly};
 use crate::lookup::Lookup;
 use crate::nexthop::{NexthopGroup, NexthopGroups, NexthopId};
 use crate::publish::{self, Subscriber};
@@ -115,6 +116,17 @@ impl<F: Family> Pinned<'_, F> {
     #[inline]
     pub fn generation(&self) -> u64 {
         self.generation
+    }
+}
+
+impl<F: Inlined> Pinned<'_, F> {
+    /// Runs a loop of lookups one at a time, compiled for the table's own algorithm: for addresses that come
+    /// one after the other, or depend on each other's answers. A call by pointer for each takes longer
+    /// than the lookup in a small table. For addresses that are at hand together, [`Pinned::lookup_batch`] is
+    /// faster still.
+    #[inline]
+    pub fn singly<W: Singly<F>>(&self, work: W) -> W::Output {
+        F::singly(&*self.view.lookup, work)
     }
 }
 

@@ -31,6 +31,7 @@ mod first;
 #[cfg(test)]
 mod tests;
 
+use std::any::Any;
 use std::sync::Arc;
 
 pub use build::Direct4;
@@ -299,11 +300,17 @@ impl<W: Width> Kernel for Batch<'_, W> {
     }
 }
 
-struct Shared<W>(Arc<Tables<W>>);
+/// The tables for readers.
+pub(crate) struct Shared<W>(Arc<Tables<W>>);
 
 impl<W: Width> Lookup<Inet> for Shared<W> {
+    #[inline(always)]
     fn lookup(&self, addr: u32) -> NexthopId {
         self.0.lookup(addr)
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 
     fn lookup_batch(&self, addrs: &[u32], answers: &mut [NexthopId]) {

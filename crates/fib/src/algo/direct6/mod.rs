@@ -57,6 +57,7 @@ use layout::{
     SHIFT_MASK, STAGE, key,
 };
 use reader::{Reader, Tables};
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -115,9 +116,11 @@ impl<const WIDE: bool> Kernel for Batch<'_, WIDE> {
     }
 }
 
-struct Shared(Arc<Tables>);
+/// The tables for readers.
+pub(crate) struct Shared(Arc<Tables>);
 
 impl Lookup<Inet6> for Shared {
+    #[inline(always)]
     fn lookup(&self, addr: u128) -> NexthopId {
         let tables = &*self.0;
         match tables.reader::<false>().whole(addr) {
@@ -125,6 +128,10 @@ impl Lookup<Inet6> for Shared {
             _ if tables.is_wide => level::run_one(Below::<true>(tables, addr)),
             _ => level::run_one(Below::<false>(tables, addr)),
         }
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {
