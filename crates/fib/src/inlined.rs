@@ -18,8 +18,7 @@ pub trait Singly<F: Family> {
 
 /// A family for whose algorithms loops can be compiled.
 pub trait Inlined: Family {
-    /// Runs a loop with a table's own lookup, if the algorithm is one that the framework chooses by
-    /// itself, else by pointer.
+    /// Runs a loop with the lookup of an algorithm that the framework chooses by itself; others by pointer.
     fn singly<W: Singly<Self>>(lookup: &dyn Lookup<Self>, work: W) -> W::Output;
 }
 

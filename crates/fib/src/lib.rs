@@ -41,7 +41,6 @@ mod family;
 mod fib;
 mod fibs;
 mod inlined;
-mod keeper;
 mod log;
 mod lookup;
 mod nexthop;
@@ -63,7 +62,6 @@ pub use family::{Address, Family, Inet, Inet6, PerFamily};
 pub use fib::{Applied, Choice, Fib, Loaded, Pinned, Reader, Stats, SyncPolicy, Synced, Update};
 pub use fibs::Fibs;
 pub use inlined::{Inlined, Singly};
-pub use keeper::{Keeper, Kept};
 pub use log::{Action, Event, Level, LogSink};
 pub use lookup::Lookup;
 pub use nexthop::{

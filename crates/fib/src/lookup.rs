@@ -19,9 +19,8 @@ pub trait Lookup<F: Family>: Send + Sync {
         }
     }
 
-    /// The longest match of all addresses that share the first half of their bits with this one (in IPv6: of
-    /// a /64), for those who keep answers. `None` where these have several, and from algorithms that do not
-    /// tell.
+    /// The longest match of all addresses that share the first half of their bits with this one; `None` where
+    /// they have several, and from algorithms that do not tell.
     fn lookup_half(&self, _addr: F::Addr) -> Option<NexthopId> {
         None
     }

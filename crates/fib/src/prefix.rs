@@ -96,16 +96,6 @@ impl<F: Family> Prefix<F> {
         self.addr.into()
     }
 
-    /// Last address of the prefix, as the standard library has it.
-    pub fn last_ip(&self) -> F::Ip {
-        self.last_addr().into()
-    }
-
-    /// Whether `ip` lies inside.
-    pub fn contains_ip(&self, ip: F::Ip) -> bool {
-        self.contains(ip.into())
-    }
-
     /// Last address of the prefix.
     #[inline]
     pub fn last_addr(&self) -> F::Addr {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fwdlab_fib::{Fib, Fibs, Kept, Prefix, Target};
+use fwdlab_fib::{Fib, Fibs, Prefix, Target};
 use fwdlab_port::{Clock, Counters as PortCounters, Port};
 use fwdlab_wire::{MacAddr, vlan};
 
@@ -13,6 +13,7 @@ use crate::error::RouterError;
 use crate::facts::PortFacts;
 use crate::fate::{MAX_PORTS, PORT_LIMIT};
 use crate::interface::{MAX_MTU, MIN_MTU, PortConfig, Vlan};
+use crate::keeper::Kept;
 use crate::knobs::Knobs;
 use crate::neighbours::NeighbourState;
 use crate::plane::{Parts, Plane};
@@ -172,7 +173,7 @@ impl Router {
 
     /// Does what is due in all tables at `now`, a time since any fixed moment: rebuilds after
     /// changes, looks for better algorithms. Returns when to call again, if that is known. Who gives
-    /// the router to a [`Keeper`](fwdlab_fib::Keeper) need not call it.
+    /// the router to a [`Keeper`](crate::Keeper) need not call it.
     pub fn sync(&mut self, now: Duration) -> Option<Duration> {
         self.fibs.sync(now)
     }

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use fwdlab_device::turns::Turns;
 use fwdlab_experiment::{ChurnSource, Experiment, Route, Traffic};
-use fwdlab_fib::{Applied, Family, Inet, Inet6, Keeper, Kept, Nexthop, Update};
+use fwdlab_fib::{Applied, Family, Inet, Inet6, Nexthop, Update};
 use fwdlab_results::Churned;
-use fwdlab_router::{Routed, Router, RouterError};
+use fwdlab_router::{Keeper, Kept, Routed, Router, RouterError};
 use fwdlab_routes::{Prefix, RoutesError, number, read_updates};
 use fwdlab_traffic::TESTER_MACS;
 use fwdlab_wire::MacAddr;

@@ -10,8 +10,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use fwdlab_fib::Keeper;
-use fwdlab_router::Router;
+use fwdlab_router::{Keeper, Router};
 use fwdlab_topology::RouteWatch;
 
 use super::kernel::{self, KernelRoutes, Noticed};

@@ -184,12 +184,7 @@ impl<F: Family> Asker<'_, F> {
         let mut answers = [NexthopId::NONE; BATCH];
         let first = stage.done.load(Ordering::SeqCst);
         match self.mode {
-            Mode::Single => answers[0] = self.reader.lookup(addrs[0]),
-            Mode::Half => {
-                let table = self.reader.pin();
-                let of_half = table.lookup_half(addrs[0]);
-                answers[0] = of_half.unwrap_or_else(|| table.lookup(addrs[0]));
-            }
+            Mode::Single | Mode::Half => answers[0] = self.reader.lookup(addrs[0]),
             Mode::Batch => self.reader.lookup_batch(addrs, &mut answers),
         }
         let last = stage.begun.load(Ordering::SeqCst);

@@ -92,8 +92,7 @@ impl<F: Family> Pinned<'_, F> {
         self.view.lookup.lookup_half(addr)
     }
 
-    /// Whether the framework chose the algorithm by itself. Where somebody named one he may want to know how
-    /// fast that one is: then no answers should be kept.
+    /// Whether the framework chose the algorithm. Of one that was named no answers should be kept.
     #[inline]
     pub fn is_automatic(&self) -> bool {
         self.view.is_automatic
@@ -120,10 +119,8 @@ impl<F: Family> Pinned<'_, F> {
 }
 
 impl<F: Inlined> Pinned<'_, F> {
-    /// Runs a loop of lookups one at a time, compiled for the table's own algorithm: for addresses that come
-    /// one after the other, or depend on each other's answers. A call by pointer for each takes longer
-    /// than the lookup in a small table. For addresses that are at hand together, [`Pinned::lookup_batch`] is
-    /// faster still.
+    /// Runs a loop of single lookups, compiled for the table's algorithm: a call by pointer for each can take as
+    /// long as the lookup. For addresses that are at hand together, [`Pinned::lookup_batch`] is faster.
     #[inline]
     pub fn singly<W: Singly<F>>(&self, work: W) -> W::Output {
         F::singly(&*self.view.lookup, work)

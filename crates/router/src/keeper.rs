@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::fibs::Fibs;
+use fwdlab_fib::Fibs;
 
 /// The thread sleeps no shorter than this.
 const LEAST_SLEEP: Duration = Duration::from_millis(1);
@@ -27,7 +27,8 @@ impl Kept for Fibs {
 /// enough and looks for better algorithms. Readers have no part in its lock.
 ///
 /// ```
-/// use fwdlab_fib::{Fibs, Keeper, Nexthop};
+/// use fwdlab_fib::{Fibs, Nexthop};
+/// use fwdlab_router::Keeper;
 ///
 /// let keeper = Keeper::new(Fibs::new(1)?)?;
 /// let mut reader = keeper.edit(|fibs| {
@@ -128,10 +129,10 @@ impl<T: Kept> Shared<T> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Choice, Nexthop, Prefix};
+    use fwdlab_fib::{Choice, Nexthop, Prefix};
 
     /// More routes than are rebuilt at each change.
     const ROUTES: u32 = 200;
