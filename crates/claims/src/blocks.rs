@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fwdlab_stats::lost::{self, Lost, Side};
 use fwdlab_stats::processes::NextRun;
 use fwdlab_stats::sequential::{self, Rule};
+use fwdlab_stats::validity::NO_FIGURE;
 use fwdlab_stats::{Comparison, Confidence, Direction, Error, model, paired, shared};
 use serde::Serialize;
 
@@ -198,7 +199,7 @@ pub fn compare(
                 .to_owned(),
         ),
         (None, _) if is_whole(&0) && is_whole(&column) => Err(COSTS_APART.to_owned()),
-        (None, _) => Err(format!("a trial has no figure for the {}", metric.name())),
+        (None, _) => Err(format!("a trial has no {NO_FIGURE}{}", metric.name())),
         (Some(_), Err(why)) => Err(why.clone()),
         (Some(place), Ok(all)) => Ok(all[place].clone()),
     }

@@ -115,7 +115,10 @@ pub fn judge_by<'a>(
     let blocks = Blocks::of(&results.trials, &campaign.baseline, &others, traffic);
     let compare = |metric| blocks::compare(&blocks, metric, campaign, terms.confidence);
     let (rate, cost) = (compare(Metric::Rate), compare(Metric::Cost));
-    let own = Metric::own(blocks.rows.iter().flatten().copied()).map(compare);
+    // of a figure that was asked for by name only trials that measured it tell
+    let is_asked =
+        |own: &Metric| !matches!(terms.metric, Some(Metric::Own(_))) || terms.metric == Some(*own);
+    let own = Metric::own(blocks.rows.iter().flatten().copied()).filter(is_asked).map(compare);
     let one = |(variant, column): (&&'a str, &Result<usize, usize>)| {
         let least = blocks::LEAST_TRIALS;
         let pick = |all: &[Result<Comparison, String>]| match column {
@@ -245,7 +248,7 @@ fn judgement<'a>(
     let least = || compared.map(|own| kept(results, own, traffic).len()).into_iter().min();
     let blocks = if sides[0].is_empty() { least().unwrap_or(0) } else { sides[0].len() };
     findings.extend(validity::failed_trials(results.planned_blocks(), blocks, failed));
-    let none = Err(format!("no trial has a figure for the {}", metric.title()));
+    let none = Err(format!("no trial has a {}{}", validity::NO_FIGURE, metric.title()));
     let chosen = match metric {
         Metric::Rate => &figures.rate,
         Metric::Cost => &figures.cost,

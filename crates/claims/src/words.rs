@@ -63,7 +63,11 @@ pub fn measure(results: &Results, traffic: &str) -> Measure {
 pub fn metric(results: &Results, traffic: &str, metric: Metric) -> String {
     let family = family(results, traffic).title();
     match metric {
-        Metric::Rate => format!("{family} {}", measure(results, traffic).title()),
+        // where the measure has a figure of its own the rate is beside it
+        Metric::Rate => match measure(results, traffic) {
+            own if own.is_benchmark() => format!("{family} {}", Measure::Rate.title()),
+            own => format!("{family} {}", own.title()),
+        },
         Metric::Own(own) => {
             let unit = own.unit_in(results.campaign.tick());
             let direction = match (unit, own.direction()) {

@@ -154,11 +154,11 @@ pub fn margin(text: &str) -> Result<f64, String> {
     let ratio = number
         .parse::<f64>()
         .map(|number| number * scale)
-        .map_err(|_| format!("`{text}` is no percentage"))?;
+        .map_err(|_| format!("`{text}` is no percentage; write 1% or 0.01"))?;
     if ratio > 0.0 && ratio < 1.0 {
         Ok(ratio)
     } else {
-        Err(format!("`{text}` is not between 0 and 100 %"))
+        Err(format!("`{text}` is not between 0 and 100 %; write 1% or 0.01"))
     }
 }
 
@@ -183,5 +183,14 @@ mod tests {
         for wrong in ["0.999", "100", "high", "nan"] {
             assert!(confidence(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_margin_that_is_none_is_told_how_one_is_written() {
+        for wrong in ["1", "5", "0", "nan", "x"] {
+            let said = margin(wrong).expect_err("it is none");
+            assert!(said.ends_with("write 1% or 0.01"), "{said}");
+        }
+        assert_eq!(margin("1%"), margin("0.01"));
     }
 }

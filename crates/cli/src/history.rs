@@ -65,11 +65,11 @@ struct Finding {
 
     /// Series whose names hold this text are of software that never changes: what moves as one of them does,
     /// on the same machine, is the machine's
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = part_of_a_name)]
     control: Option<String>,
 
     /// Only series whose names hold this text; may be repeated
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = part_of_a_name)]
     only: Vec<String>,
 }
 
@@ -91,7 +91,26 @@ impl Finding {
                 self.only.join("' or '")
             );
         }
+        self.check_control(&history)?;
         Ok(history)
+    }
+
+    /// A control that is all series leaves nothing that could be the software's, and `--fail-on regression` with
+    /// nothing to fail on.
+    fn check_control(&self, history: &History) -> anyhow::Result<()> {
+        let Some(control) = &self.control else { return Ok(()) };
+        let is_it = |own: &&fwdlab_history::Series| own.key.name().contains(control);
+        match history.series.iter().filter(is_it).count() {
+            0 => fwdlab_guard::say!(
+                "no series is called '{control}': without a control nothing tells the machine from the software"
+            ),
+            all if all == history.series.len() => bail!(
+                "--control '{control}' names every series, so that no change would be the software's; name those of \
+                 the image that never changes, or leave it out"
+            ),
+            _ => {}
+        }
+        Ok(())
     }
 }
 
@@ -266,4 +285,13 @@ fn margin(text: &str) -> Result<f64, String> {
     let value: f64 = number.parse().map_err(|_| wrong())?;
     let share = value / scale;
     if (0.0..1.0).contains(&share) { Ok(share) } else { Err(wrong()) }
+}
+
+/// What is looked for in names: a text without a letter, such as of a variable that is not set, is in all of them.
+fn part_of_a_name(text: &str) -> Result<String, String> {
+    match text.trim().is_empty() {
+        true => Err("it is empty, and every series has that in its name: write a part of the names, or leave it out"
+            .to_owned()),
+        false => Ok(text.to_owned()),
+    }
 }

@@ -42,11 +42,11 @@ pub struct Args {
     testbed: devices::Testbed,
 
     /// The difference to be found, in percent [default: the experiment's margin]
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     difference: Option<f64>,
 
     /// The chance of finding it, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = USUAL_POWER * 100.0)]
+    #[arg(long, value_name = "PERCENT", default_value_t = USUAL_POWER * 100.0, value_parser = percent)]
     power: f64,
 
     /// What to print
@@ -135,6 +135,12 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// `1%` or `1`.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    number.parse().map_err(|_| format!("`{text}` is no percentage; write for instance 1%"))
 }
 
 fn wanted(arguments: &Args, experiment: &Experiment) -> anyhow::Result<Wanted> {
@@ -362,6 +368,13 @@ mod tests {
         assert_eq!(needed(&forecast(12, u64::MAX), 4), "12 (out of reach)");
         assert_eq!(needed(&forecast(12, 20), 0), "12");
         assert_eq!((time(2.0, u64::MAX), time(2.0, 30)), ("-".to_owned(), "60 s".to_owned()));
+    }
+
+    /// "Invalid float literal" was said of `--difference 1%`.
+    #[test]
+    fn a_percentage_may_be_written_as_one() {
+        assert_eq!([percent("1%"), percent("0.5 %"), percent("1")], [Ok(1.0), Ok(0.5), Ok(1.0)]);
+        assert!(percent("much").is_err_and(|said| said.contains("write for instance 1%")));
     }
 
     /// "At least 0 s".

@@ -80,6 +80,12 @@ pub fn execute_sign(arguments: &SignArgs) -> anyhow::Result<ExitCode> {
     );
     let made = ssh_keygen(&["-Y", "sign", "-n", NAMESPACE, "-f", &path(key)?], &text)?;
     anyhow::ensure!(
+        made.status.success() || !said(&made.stderr).contains("UNPROTECTED PRIVATE KEY"),
+        "others may read the key {}, and ssh-keygen does not use such keys; `chmod 600 {}`",
+        key.display(),
+        pasted(key)
+    );
+    anyhow::ensure!(
         made.status.success(),
         "ssh-keygen could not sign with {}: {}; name a private key, such as `ssh-keygen -t ed25519 -f FILE` makes",
         key.display(),

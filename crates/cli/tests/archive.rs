@@ -196,6 +196,29 @@ fn a_year_is_watched_and_what_is_known_passes() {
     assert_eq!(fs::read_to_string(lab.path("h.jsonl")).expect("a store").lines().count(), 81);
 }
 
+/// `--control ""`, as of a variable that is not set, made each series its own control: no regression failed.
+#[test]
+fn a_control_that_is_every_series_is_refused() {
+    let lab = Lab::new("");
+    year(&lab.path("archive"));
+    let with = |control: &str| {
+        let watch = ["history", "archive", "--fail-on", "regression", "--control", control];
+        let output = lab.fwdlab(&watch);
+        (output.status.code(), text(&output.stderr))
+    };
+    for (control, code, words) in [
+        ("", 2, "it is empty"),
+        (" ", 2, "it is empty"),
+        ("IPv", 2, "names every series"),
+        ("misspelt", 1, "no series is called 'misspelt'"),
+        ("forwarding", 1, ""),
+    ] {
+        let (is, said) = with(control);
+        assert_eq!(is, Some(code), "{control:?}: {said}");
+        assert!(said.contains(words), "{control:?}: {said}");
+    }
+}
+
 /// The line of an acknowledgement held no size: whatever became of the change passed.
 #[test]
 fn an_acknowledged_change_that_grew_fails_again() {

@@ -3,6 +3,7 @@
 mod lab;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -102,6 +103,14 @@ fn what_is_missing_for_a_signature_is_named() {
     let without_key = lab.fwdlab(&["sign", "lab", "--key", "nowhere"]);
     assert_eq!(without_key.status.code(), Some(2));
     assert!(text(&without_key.stderr).contains("ssh-keygen -t ed25519 -f nowhere"));
+    if key(at, "open").is_some() {
+        // ssh-keygen says so in nine lines, behind which "name a private key" was the remedy
+        fs::set_permissions(at.join("open"), fs::Permissions::from_mode(0o644)).expect("a key");
+        let open = lab.fwdlab(&["sign", "lab", "--key", "open"]);
+        assert_eq!(open.status.code(), Some(2));
+        let said = text(&open.stderr);
+        assert!(said.contains("`chmod 600 open`") && said.lines().count() == 1, "{said}");
+    }
     fs::write(at.join("key"), "").expect("file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_fwdlab"));
     command.args(["sign", "lab", "--key", "key"]).current_dir(at).env("PATH", at);

@@ -57,7 +57,20 @@ fn alone(results: &Results, options: &Options) -> Result<Vec<Group>, CompareErro
     let terms = terms(&results, options)?;
     let setting = Setting::read(&results)?;
     let mut groups = Vec::new();
+    let measures = |traffic: &str, metric: Metric| {
+        results
+            .trials
+            .iter()
+            .filter(|own| own.traffic == traffic)
+            .any(|own| Metric::own(std::iter::once(own)) == Some(metric))
+    };
     for traffic in &results.campaign.traffics {
+        // what this traffic was not measured by is no comparison that failed
+        if let Some(asked @ Metric::Own(_)) = terms.metric
+            && !measures(traffic, asked)
+        {
+            continue;
+        }
         let mut judged = judge_by(&results, traffic, &setting, terms);
         judged.retain(|own| has_run(&results, own.variant, traffic));
         let mut metrics: Vec<Metric> = judged.iter().map(|own| own.metric).collect();
@@ -74,6 +87,30 @@ fn alone(results: &Results, options: &Options) -> Result<Vec<Group>, CompareErro
     if groups.is_empty() {
         let found = format!("only one variant in {}", results.dir.display());
         return Err(CompareError::Alone { found });
+    }
+    Ok(groups)
+}
+
+/// The groups that are a campaign's alone, as its report has them: beside a file that has nothing to do with them
+/// nothing was left of its checks.
+pub(crate) fn as_reported(
+    mut groups: Vec<Group>,
+    options: &Options,
+) -> Result<Vec<Group>, CompareError> {
+    for path in options.sources.iter().filter(|path| path.is_dir()) {
+        let is_own =
+            |group: &Group| group.series.iter().all(|own| own.source == path.to_string_lossy());
+        let Some(at) = groups.iter().position(is_own) else { continue };
+        let results = Results::read(path)?;
+        if results.campaign.is_blocked() {
+            // a baseline of the file's is none of the campaign's
+            let is_known = |name: &String| results.campaign.variants.contains(name);
+            let baseline = options.baseline.clone().filter(is_known);
+            let mut said = alone(&results, &Options { baseline, ..options.clone() })?;
+            said.retain(|group| groups.iter().any(|own| is_own(own) && own.name == group.name));
+            groups.retain(|group| !is_own(group));
+            groups.splice(at..at, said);
+        }
     }
     Ok(groups)
 }

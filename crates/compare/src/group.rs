@@ -1,7 +1,10 @@
 //! Series to groups: the same metric and name, the baseline first.
 
+use std::borrow::Cow;
+
 use crate::{CompareError, LeftOut, Options};
 use fwdlab_claims::runs::Series;
+use fwdlab_guard::words::one_line;
 
 /// Series that can be compared, the baseline first.
 pub(crate) type Arranged = Vec<Series>;
@@ -23,6 +26,7 @@ pub(crate) fn arrange(
     }
     for group in &mut groups {
         name_apart(group);
+        group.iter_mut().for_each(on_one_line);
         if let Some(baseline) = &options.baseline
             && let Some(at) = group.iter().position(|own| own.is_called(baseline))
         {
@@ -73,6 +77,15 @@ fn check_baseline(series: &[Series], options: &Options) -> Result<(), CompareErr
     let mut known: Vec<String> = series.iter().map(|own| own.name.clone()).collect();
     known.dedup();
     Err(CompareError::Unknown { what: "baseline", name: name.clone(), known })
+}
+
+/// A line end in the name of a file or variant would begin a line of the report that is nobody's.
+fn on_one_line(series: &mut Series) {
+    for name in [&mut series.name, &mut series.group, &mut series.metric] {
+        if let Cow::Owned(shown) = one_line(name) {
+            *name = shown;
+        }
+    }
 }
 
 /// Gives series of the same name the name of their source too.

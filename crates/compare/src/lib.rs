@@ -40,6 +40,6 @@ pub fn compare(options: &Options, stdin: &mut dyn Read) -> Result<Compared, Comp
         return Ok(compared);
     }
     let (groups, left_out) = group::arrange(input::read_all(options, stdin)?, options)?;
-    let groups = judge::judge(groups, options);
+    let groups = directories::as_reported(judge::judge(groups, options), options)?;
     Ok(Compared { confidence: options.confidence, groups, left_out })
 }

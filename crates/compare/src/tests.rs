@@ -709,7 +709,9 @@ fn decimal_commas_are_refused_with_line_and_remedy() {
         let error = compare(&options(&[&path, &path]), &mut std::io::empty()).unwrap_err();
         let said = error.to_string();
         assert!(
-            said.contains(&format!("line {line}:")) && said.contains("decimal point"),
+            said.contains(&format!("line {line}:"))
+                && said.contains("decimal point")
+                && !said.contains("makes two is wanted"),
             "{said}"
         );
     }
@@ -742,4 +744,26 @@ fn rows_that_are_missing_are_said_and_the_correction_is_in_the_csv() {
     }
     let csv = text(&all, Format::Csv);
     assert!(csv.contains("correction for 2 comparisons"), "{csv}");
+}
+
+/// A file called "c", a line end, "=> c is faster than a" wrote a verdict into the text.
+#[test]
+fn a_line_end_in_a_name_begins_no_line() {
+    let dir = directory();
+    let a = write(&dir, "a.pps", BASE);
+    let b = write(&dir, "c\n=> c is faster than a.pps", BASE);
+    for format in [Format::Text, Format::Markdown, Format::Benchstat, Format::Csv] {
+        let text = text(&compared(&options(&[&a, &b])), format);
+        assert!(!text.lines().any(|line| line.starts_with("=> c is")), "{text}");
+        assert!(text.contains("c\\n=> c is"), "{text}");
+    }
+}
+
+/// "0 ± NaN%" stood there.
+#[test]
+fn nothing_is_a_share_of_a_median_of_0() {
+    let dir = directory();
+    let (a, b) = (write(&dir, "a.pps", BASE), write(&dir, "b.pps", "0\n0\n0\n0\n"));
+    let text = text(&compared(&options(&[&a, &b])), Format::Benchstat);
+    assert!(text.contains("0.000000") && !text.contains("NaN"), "{text}");
 }

@@ -23,11 +23,20 @@ struct Figures {
     soak: Option<f64>,
     limit: LimitedBy,
     by: Option<BusyBy>,
+    /// The share of the time in which tester and device had their processors.
+    core_share: f64,
     is_ok: bool,
 }
 
-const USUAL: Figures =
-    Figures { rate: 4e6, cost: 100.0, soak: None, limit: LimitedBy::Device, by: None, is_ok: true };
+const USUAL: Figures = Figures {
+    rate: 4e6,
+    cost: 100.0,
+    soak: None,
+    limit: LimitedBy::Device,
+    by: None,
+    core_share: 1.0,
+    is_ok: true,
+};
 
 /// What a made-up campaign has.
 #[derive(Clone, Debug)]
@@ -99,6 +108,9 @@ fn trial((block, traffic, variant): (u32, &str, &str), order: u32, own: Figures)
     let busy = Busy { ns: (own.cost * 400_000.0) as u64, frames: 400_000 };
     trial.measured.intervals[0].busy = Some(busy);
     trial.measured.busy_by = own.by;
+    if own.core_share < 1.0 {
+        trial.measured.environment.core_share = Some(own.core_share);
+    }
     let soak = |seconds| Benchmark::Soak(Soak { seconds, ..Soak::default() });
     trial.measured.benchmark = own.soak.map(soak);
     if own.soak.is_some() {
@@ -130,6 +142,7 @@ fn figures() -> impl Strategy<Value = Figures> {
             soak: None,
             limit,
             by: None,
+            core_share: 1.0,
             is_ok,
         },
     )
@@ -678,4 +691,62 @@ fn costs_that_were_taken_in_two_ways_are_compared_nowhere() {
     };
     assert_eq!(names(beside(&dirs[0]).unwrap()), ["radix", "modular", "new"]);
     assert_eq!(names(beside(&dirs[3]).unwrap()), ["radix", "modular"]);
+}
+
+/// Beside a file of other figures nothing was left of a campaign's checks: "faster" was said of trials whose
+/// processors others had.
+#[test]
+fn a_campaign_beside_a_file_is_what_its_report_says() {
+    let figures =
+        |cost: f64| Figures { cost, core_share: 0.1, limit: LimitedBy::Generator, ..USUAL };
+    let made = Made::of(&[[figures(100.0), figures(80.0)]; 8]);
+    let (_root, dirs) = directories(&[made]);
+    let file = dirs[0].with_file_name("other.pps");
+    std::fs::write(&file, "1\n2\n3\n").unwrap();
+    let alone = compared(&[&dirs[0]], Options::default());
+    let beside = compared(&[&dirs[0], &file], Options::default());
+    assert_eq!(alone.groups[0].judgements[0].verdict.word(), "invalid");
+    let said = |all: &Compared| {
+        let own = &all.groups[0].judgements[0];
+        (own.verdict.word(), own.findings.clone(), own.sentence.clone())
+    };
+    assert_eq!(said(&beside), said(&alone));
+    assert_eq!(beside.groups.len(), alone.groups.len());
+}
+
+/// "Equivalent in goodput" was said of rates, and of a goodput that nobody had measured.
+#[test]
+fn only_what_was_asked_for_and_measured_is_compared() {
+    let block = |at: usize| {
+        let rate = 4e6 + at as f64;
+        [100.0, 130.0].map(|cost| Figures { rate, soak: Some(cost / 10.0), ..USUAL })
+    };
+    let soak = Made::of(&(0..8).map(block).collect::<Vec<_>>());
+    let (_root, dirs) = directories(&[soak]);
+    let by = |name: &str| Options { metric: Some(name.to_owned()), ..Options::default() };
+    let said = |name: &str| {
+        let all = compared(&[&dirs[0]], by(name));
+        all.groups[0].judgements[0].sentence.clone()
+    };
+    let (rate, soak) = (said("rate"), said("soak"));
+    assert!(rate.contains("equivalent") && rate.contains("in IPv4 forwarding rate"), "{rate}");
+    assert!(soak.contains("better") && soak.contains("time without loss"), "{soak}");
+    let options = Options { sources: vec![dirs[0].clone()], ..by("goodput") };
+    let error = fwdlab_compare::compare(&options, &mut std::io::empty()).unwrap_err().to_string();
+    assert_eq!(error, "no metric `goodput`; there are: rate, cost, soak");
+    // of two traffics one was measured by it
+    let figures = |soak: f64| [Figures { soak: Some(soak), ..USUAL }, USUAL];
+    let block = |at: usize| {
+        let [one, other] = [figures(10.0 + at as f64), figures(13.0 + at as f64)];
+        [one[0], other[0], one[1], other[1]]
+    };
+    let both = Made {
+        traffics: 2,
+        figures: (0..8).flat_map(block).collect(),
+        ..Made::of(&[[USUAL; 2]; 8])
+    };
+    let (_root, dirs) = directories(&[both]);
+    let all = compared(&[&dirs[0]], by("soak"));
+    let names: Vec<&str> = all.groups.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["inet"]);
 }

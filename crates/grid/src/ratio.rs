@@ -165,11 +165,13 @@ fn of_ratio(grid: &Grid, piece: &Piece, own: &Ratio) -> CellVerdict {
     // of other rows than those that the words seem to name
     let shown = pairs.first().map_or(String::new(), |(one, other)| {
         let ratio = grid.at(*one).zip(grid.at(*other)).map_or(0.0, |(a, b)| b.value / a.value);
+        let said = |ratio: f64| format!("{ratio:.2} times ({:+.1} %)", 100.0 * (ratio - 1.0));
         format!(
-            "{}; {}: {:+.1} %, {ratio:.2} times",
+            "{}; {}: the second is {} the first, the first {} the second",
             grid.shown(*one),
             grid.shown(*other),
-            100.0 * (ratio - 1.0)
+            said(ratio),
+            said(1.0 / ratio)
         )
     });
     if is_certain { CellVerdict::Wrong(shown) } else { CellVerdict::Doubtful(shown) }

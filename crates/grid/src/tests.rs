@@ -72,6 +72,26 @@ fn factors_in_words_are_rounded_ones() {
     );
 }
 
+/// "Siskin ... five times as fast as Junco": "0.25 times" was what the data said, of Junco.
+#[test]
+fn a_wrong_factor_is_told_both_ways() {
+    let grid = table(
+        "| Firewall | Junco | Siskin |\n|---|---:|---:|\n| pf | 1475 | 5930 |\n| none | 2410 | 8750 |\n",
+        "kpps",
+    );
+    let all = judge(&grid, "", "With pf, Siskin is five times as fast as Junco.");
+    let told = all.iter().find_map(|own| match &own.1 {
+        CellVerdict::Wrong(told) => Some(told.clone()),
+        _ => None,
+    });
+    let told = told.expect("it is wrong");
+    assert!(
+        told.contains("4.02 times (+302.0 %)") && told.contains("0.25 times (-75.1 %)"),
+        "{told}"
+    );
+    assert!(told.contains("the second is") && told.contains("the first"), "{told}");
+}
+
 #[test]
 fn what_is_more_and_what_is_most_is_told_by_columns_and_rows() {
     let grid = table(SERVICES, "Throughput (Mpps)");

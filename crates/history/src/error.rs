@@ -22,7 +22,7 @@ pub enum Error {
     },
     /// A file that is to be a store has another beginning.
     #[error(
-        "{} is no store of `fwdlab history`: its first line is {what}; name one that --store has made, or a \
+        "{} is no store of `fwdlab history`: its first line is no record of one ({what}); name one that --store has made, or a \
          file that is not there yet",
         path.display()
     )]

@@ -54,7 +54,7 @@ pub const TABLES: [(&str, &str, &[&str]); 5] = [
 ];
 
 /// What others call a key.
-const CALLED: [(&str, &[&str]); 9] = [
+const CALLED: [(&str, &[&str]); 10] = [
     ("blocks", &["repeat", "repeats", "repetitions", "runs", "trials", "iterations", "rounds"]),
     ("duration", &["time", "seconds"]),
     ("frame", &["size", "frame_size", "packet_size", "frame_length", "length"]),
@@ -64,6 +64,7 @@ const CALLED: [(&str, &[&str]); 9] = [
     ("static", &["route", "default", "gateway"]),
     ("nftables", &["nft", "rules", "ruleset"]),
     ("name", &["id"]),
+    ("dut", &["device", "router", "sut"]),
 ];
 
 /// Where a key that stands in this table is at home, when it is another one's.

@@ -277,6 +277,7 @@ impl<'a> Section<'a> {
             let known = || self.known.iter().copied();
             // Who writes a key of another table means that one, whatever is spelled like it here.
             let remedy = elsewhere::home(table, name)
+                .filter(|_| complaints.page() == super::problem::EXPERIMENTS)
                 .map(|home| format!("it belongs {home}: move it there"))
                 .or_else(|| others(name))
                 .or_else(|| {

@@ -128,6 +128,9 @@ impl Complaint {
     }
 }
 
+/// The page that describes every key of an experiment.
+pub(crate) const EXPERIMENTS: &str = "docs/experiment-file.md";
+
 /// Collects problems while a file is read.
 pub struct Complaints<'t> {
     text: &'t str,
@@ -138,7 +141,7 @@ pub struct Complaints<'t> {
 impl<'t> Complaints<'t> {
     /// No problems yet of the file with this text.
     pub fn new(text: &'t str) -> Self {
-        Self { text, page: "docs/experiment-file.md", list: Vec::new() }
+        Self { text, page: EXPERIMENTS, list: Vec::new() }
     }
 
     /// The same of a file whose keys another page describes.

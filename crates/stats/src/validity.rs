@@ -405,6 +405,10 @@ impl Finding {
             Self::NoneKept { .. } => {
                 "mend what the trials say and run them again (the same `fwdlab run` with --retry-failed)"
             }
+            Self::NotComputable { reason } if reason.contains(NO_FIGURE) => {
+                "more blocks would have none either: leave --metric out or name another one; the warnings of the \
+                 trials may say why"
+            }
             Self::NotComputable { .. } => {
                 "give each side two values or more, all above 0; in a campaign run more blocks, such as \
                  --blocks 8"
@@ -412,6 +416,9 @@ impl Finding {
         }
     }
 }
+
+/// What [`Finding::NotComputable`] says of a figure that was not measured.
+pub const NO_FIGURE: &str = "figure for the ";
 
 /// More runs than these are counted, not named: of a million values thousands may be stray.
 const MOST_NAMED: usize = 20;

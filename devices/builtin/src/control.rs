@@ -63,7 +63,11 @@ pub fn check_name(word: &str, device: &str) -> Result<(), Complaint> {
         return Ok(());
     }
     let known = settable_words();
-    let remedy = match nearest(word, known.iter().copied()) {
+    // "route_cache" without what stands before it
+    let ends = |known: &&&str| known.rsplit('.').next() == Some(word);
+    let mut ending = known.iter().filter(ends);
+    let whole = ending.next().copied().filter(|_| ending.next().is_none());
+    let remedy = match whole.or_else(|| nearest(word, known.iter().copied())) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None if is_sysctl(word) => {
             "write device = \"linux\" to set sysctls of the kernel".to_owned()
@@ -139,6 +143,10 @@ mod tests {
         assert!(check_value("net.inet.ip.redirect", "2").is_err());
         let complaint = check_name("net.inet.ip.redirekt", "builtin").expect_err("misspelt");
         assert!(complaint.remedy.contains("net.inet.ip.redirect"), "{}", complaint.remedy);
+        let complaint = check_name("route_cache", "builtin").expect_err("half of it");
+        assert!(complaint.remedy.contains("fwdlab.device.route_cache"), "{}", complaint.remedy);
+        let complaint = check_name("algo", "builtin").expect_err("of which family");
+        assert_eq!(complaint.remedy, "remove it");
         assert!(check_name("net.route.algo.inet.algo_list", "builtin").is_err(), "read only");
     }
 

@@ -74,7 +74,7 @@ fn no_decimal_commas(
     let is_pair =
         |(_, cells): &(usize, Vec<String>)| cells.len() == 2 && cells.iter().all(is_whole);
     if !is_head && rows.iter().all(is_pair) {
-        return Err(wrong(*line, first, "a number, where a decimal comma makes two"));
+        return Err(wrong(*line, first, "a number (a decimal comma makes two of it)"));
     }
     let is_torn = |cell: &String| {
         let mut parts = cell.split([';', ' ', '\t']);

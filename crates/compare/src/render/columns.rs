@@ -100,6 +100,10 @@ fn change(judgement: &Judgement, direction: Direction) -> String {
 fn centre(series: &Series) -> String {
     let Some(centre) = median(series) else { return "-".to_owned() };
     let far = series.values.iter().map(|value| (value - centre).abs()).fold(0.0, f64::max);
+    // of a median of 0 nothing is a share
+    if centre == 0.0 {
+        return units::bare(centre);
+    }
     let far = units::decimal((far / centre.abs() * 100.0).round(), 0);
     format!("{} ± {far}%", units::bare(centre))
 }

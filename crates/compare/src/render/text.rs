@@ -141,9 +141,12 @@ pub(crate) fn figure_or_dash(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), units::bare)
 }
 
-/// Coefficient of variation, `FAILED` when there is no value, `-` when all are 0 or there is one only.
+/// Coefficient of variation, `FAILED` where trials gave no value for that they failed, `-` where there is none to
+/// give, all are 0 or there is one only.
 fn cv(series: &Series) -> String {
-    let Ok(sample) = Dataset::new(series.values.clone()) else { return "FAILED".to_owned() };
+    let Ok(sample) = Dataset::new(series.values.clone()) else {
+        return if series.failed.is_empty() { "-" } else { "FAILED" }.to_owned();
+    };
     let cv = sample.cv();
     if cv.is_finite() && series.values.len() > 1 {
         format!("{:.2} %", cv * 100.0)

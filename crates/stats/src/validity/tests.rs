@@ -223,6 +223,15 @@ fn every_other_finding_weighs_what_it_should() {
     assert_weight(&Finding::TestsDisagree { welch_p: 0.03, rank_p: 0.2 }, Severity::Warning);
 }
 
+/// "Run more blocks" was said of goodputs that were compared by the device's cost, which no block has.
+#[test]
+fn more_blocks_are_no_remedy_for_a_figure_that_none_has() {
+    let remedy = |reason: String| Finding::NotComputable { reason }.remedy().to_owned();
+    let none = remedy(format!("a trial has no {NO_FIGURE}cost"));
+    assert!(none.contains("--metric") && !none.contains("--blocks"), "{none}");
+    assert!(remedy("variant: 1 value where at least 2 are needed".to_owned()).contains("--blocks"));
+}
+
 #[test]
 fn rare_runs_of_one_side_are_named_with_number_and_size() {
     let blocks = |slow: usize| -> Vec<paired::Block> {

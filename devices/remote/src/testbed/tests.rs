@@ -72,4 +72,8 @@ fn an_experiment_is_no_testbed_and_keys_are_described_where_they_are() {
     assert!(only.what.contains("an experiment file") && only.line == 3, "{problems}");
     let unknown = Testbed::parse(Path::new("a.toml"), "nonsense = 1\n").expect_err("no key");
     assert!(unknown.to_string().contains("docs/remote.md lists every key"), "{unknown}");
+    // "device" was to be moved to the top, where experiments have it and no testbed
+    let text = "name = \"bed\"\n[hosts.device]\nssh = \"a\"\n";
+    let problems = Testbed::parse(Path::new("a.toml"), text).expect_err("no host").to_string();
+    assert!(problems.contains("did you mean dut?") && !problems.contains("move it"), "{problems}");
 }
