@@ -322,6 +322,24 @@ impl Grids {
         others.any(|at| names_rows(&self.all[own], &self.all[at], text))
     }
 
+    /// Whether a sentence has words of rows that only a table near it has, and no block.
+    pub(crate) fn names_table(&self, item: &Item, text: &str) -> bool {
+        let end = self.all.partition_point(|grid| grid.lines.1 < item.line);
+        let near = &self.all[end.saturating_sub(NEAR)..(end + NEAR).min(self.all.len())];
+        let blocks = || self.all.iter().filter(|grid| grid.is_block);
+        let mut tables = near.iter().filter(|grid| !grid.is_block && !grid.is_list);
+        let said: BTreeSet<String> = tokens(text).into_iter().map(|own| own.text).collect();
+        // "fib_look" is a name as a whole, and two words
+        let names_it = |block: &Grid, own: &Grid| {
+            own.rows.iter().map(|row| row.text.to_lowercase()).any(|row| {
+                row.starts_with(char::is_alphabetic)
+                    && said.contains(&row)
+                    && !block.rows.iter().any(|own| own.words.contains(&row))
+            })
+        };
+        tables.any(|own| blocks().all(|block| names_it(block, own) || names_rows(block, own, text)))
+    }
+
     /// Whether a percentage below a block is of a family that stands in another one, against that of this one.
     pub(crate) fn is_of_families(&self, item: &Item, text: &str) -> bool {
         let Some(own) = self.above(item).map(|at| &self.all[at]) else { return false };

@@ -12,6 +12,7 @@ mod change;
 mod claim;
 mod extremes;
 mod families;
+mod foreign;
 mod grids;
 mod held;
 mod intervals;
