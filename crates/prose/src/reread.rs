@@ -419,10 +419,19 @@ mod tests {
     /// "The same with pf loaded and one stateful rule." was wrong of a block in which pf costs.
     #[test]
     fn what_is_run_next_is_no_outcome() {
-        for text in ["The same with pf loaded and one stateful rule.", "the same without rules:"] {
+        for text in [
+            "The same with pf loaded and one stateful rule.",
+            "the same without rules:",
+            "as main with that and nothing else.",
+        ] {
             assert!(is_of_order_or_range(text), "{text}");
         }
-        for text in ["The same with inet6.", "The same rate with pf.", "It is the same with pf."] {
+        for text in [
+            "The same with inet6.",
+            "The same rate with pf.",
+            "It is the same with pf.",
+            "Nothing else changed.",
+        ] {
             assert!(!is_of_order_or_range(text), "{text}");
         }
     }
