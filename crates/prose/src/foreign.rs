@@ -56,17 +56,28 @@ fn is_of_other_sets(own: &[Token], all: &[&SourcedSet<'_>], shown: &[&SourcedSet
     if named.peek().is_some() {
         return named.all(|word| !shown_stems.contains(stem(word)));
     }
-    // what is a word of a legend of its own begins nothing
-    let is_alone = |word: &String| {
-        let has = |set: &&SourcedSet<'_>| {
-            let legend = set.set.legend.to_lowercase();
-            legend.split(|c: char| !c.is_alphanumeric()).any(|own| stem(own) == word)
+    // of letters only: `debian` begins `debian12` as a word and its number
+    let glued = |sets: &[&SourcedSet<'_>], word: &str| -> (BTreeSet<String>, bool) {
+        let legends = sets.iter().map(|set| set.set.legend.to_lowercase());
+        let words: BTreeSet<String> = legends
+            .flat_map(|legend| {
+                let words = legend.split(|c: char| !c.is_alphanumeric());
+                words
+                    .filter(|own| family_word(own).is_none())
+                    .map(stem)
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let is_begun = |own: &&String| {
+            own.strip_prefix(word).is_some_and(|rest| rest.starts_with(char::is_alphabetic))
         };
-        all.iter().any(has)
+        (words.iter().filter(is_begun).cloned().collect(), words.contains(word))
     };
-    said.iter().filter(|word| !is_alone(word)).any(|word| {
-        let begun = |stems: &BTreeSet<String>| stems.iter().filter(|s| s.starts_with(word)).count();
-        begun(&shown_stems) > 0 && begun(&all_stems) > begun(&shown_stems)
+    said.iter().filter(|word| word.len() > 2).any(|word| {
+        let (all, is_alone) = glued(all, word);
+        let (shown, _) = glued(shown, word);
+        !is_alone && !shown.is_empty() && all.len() > shown.len()
     })
 }
 
@@ -104,17 +115,18 @@ fn family_of(set: &SourcedSet<'_>, all: &[&SourcedSet<'_>]) -> Option<NamedFamil
     set.family.or_else(by_digit)
 }
 
-/// A time, bits/s or a power alone, held against what has none.
+/// A time, bits/s or a power alone, held against what has none; a time per packet is what rates give.
 fn is_of_other_units(own: &[Token], data: &[Token]) -> bool {
     let units = |all: &[Token]| -> Vec<Unit> {
         let own = all.iter().filter_map(|own| own.number).map(|own| own.unit);
         own.filter(|unit| *unit != Unit::Plain).collect()
     };
-    let (own, data) = (units(own), units(data));
+    let is_per_packet = own.iter().any(|own| own.is("packet packets frame frames"));
+    let (units_said, data) = (units(own), units(data));
     let is_other = |unit: &Unit| {
         matches!(unit, Unit::Seconds | Unit::Bits | Unit::Watts) && !data.contains(unit)
     };
-    !own.is_empty() && own.iter().all(is_other)
+    !is_per_packet && !units_said.is_empty() && units_said.iter().all(is_other)
 }
 
 /// "Three quarters of the loss", "80 % of the gain".

@@ -11,7 +11,7 @@ use fwdlab_grid::agrees;
 use fwdlab_grid::drawn;
 use fwdlab_grid::judge;
 use fwdlab_grid::listed;
-use fwdlab_grid::{Grid, Measure};
+use fwdlab_grid::{Grid, Measure, Name};
 use fwdlab_grid::{Number, Unit, tokens};
 use fwdlab_grid::{Sentence, Ungrounded, ungrounded};
 use fwdlab_grid::{Shown, across, joined, judge_across, with_tables_named};
@@ -322,22 +322,23 @@ impl Grids {
         others.any(|at| names_rows(&self.all[own], &self.all[at], text))
     }
 
-    /// Whether a sentence has words of rows that only a table near it has, and no block.
+    /// Whether a sentence names a row in full that only a table near it has, and no block.
     pub(crate) fn names_table(&self, item: &Item, text: &str) -> bool {
         let end = self.all.partition_point(|grid| grid.lines.1 < item.line);
         let near = &self.all[end.saturating_sub(NEAR)..(end + NEAR).min(self.all.len())];
-        let blocks = || self.all.iter().filter(|grid| grid.is_block);
-        let mut tables = near.iter().filter(|grid| !grid.is_block && !grid.is_list);
-        let said: BTreeSet<String> = tokens(text).into_iter().map(|own| own.text).collect();
-        // "fib_look" is a name as a whole, and two words
-        let names_it = |block: &Grid, own: &Grid| {
-            own.rows.iter().map(|row| row.text.to_lowercase()).any(|row| {
-                row.starts_with(char::is_alphabetic)
-                    && said.contains(&row)
-                    && !block.rows.iter().any(|own| own.words.contains(&row))
-            })
+        let words: Vec<String> = tokens(text).into_iter().map(|own| own.text).collect();
+        let said = format!(" {} ", words.join(" "));
+        let is_of_block = |row: &Name| {
+            let blocks = self.all.iter().filter(|grid| grid.is_block);
+            blocks.flat_map(|block| &block.rows).any(|own| row.words.is_subset(&own.words))
         };
-        tables.any(|own| blocks().all(|block| names_it(block, own) || names_rows(block, own, text)))
+        let tables = near.iter().filter(|grid| !grid.is_block && !grid.is_list);
+        tables.flat_map(|table| &table.rows).any(|row| {
+            let name = row.text.to_lowercase();
+            name.starts_with(char::is_alphabetic)
+                && said.contains(&format!(" {name} "))
+                && !is_of_block(row)
+        })
     }
 
     /// Whether a percentage below a block is of a family that stands in another one, against that of this one.
