@@ -231,6 +231,16 @@ impl AuditFindings {
         self
     }
 
+    /// The same, of which those that are in doubt call nothing wrong.
+    #[must_use]
+    pub fn doubted_where(mut self, is_in_doubt: impl Fn(&AuditFinding) -> bool) -> Self {
+        let is_wrong = |f: &&mut AuditFinding| f.severity == Severity::Wrong;
+        for finding in self.found.iter_mut().filter(is_wrong).filter(|f| is_in_doubt(f)) {
+            finding.severity = Severity::Check;
+        }
+        self
+    }
+
     /// Adds those of another, as [`Self::add`] does.
     pub fn extend(&mut self, other: Self) {
         for finding in other.found {

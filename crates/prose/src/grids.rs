@@ -11,7 +11,7 @@ use fwdlab_grid::agrees;
 use fwdlab_grid::drawn;
 use fwdlab_grid::judge;
 use fwdlab_grid::listed;
-use fwdlab_grid::{Grid, Measure};
+use fwdlab_grid::{Grid, Measure, Name};
 use fwdlab_grid::{Number, Unit, tokens};
 use fwdlab_grid::{Sentence, Ungrounded, ungrounded};
 use fwdlab_grid::{Shown, across, joined, judge_across, with_tables_named};
@@ -320,6 +320,25 @@ impl Grids {
         let near = own.saturating_sub(NEAR)..(own + NEAR + 1).min(self.all.len());
         let mut others = near.filter(|at| *at != own && !self.all[*at].is_list);
         others.any(|at| names_rows(&self.all[own], &self.all[at], text))
+    }
+
+    /// Whether a sentence names a row in full that only a table near it has, and no block.
+    pub(crate) fn names_table(&self, item: &Item, text: &str) -> bool {
+        let end = self.all.partition_point(|grid| grid.lines.1 < item.line);
+        let near = &self.all[end.saturating_sub(NEAR)..(end + NEAR).min(self.all.len())];
+        let words: Vec<String> = tokens(text).into_iter().map(|own| own.text).collect();
+        let said = format!(" {} ", words.join(" "));
+        let is_of_block = |row: &Name| {
+            let blocks = self.all.iter().filter(|grid| grid.is_block);
+            blocks.flat_map(|block| &block.rows).any(|own| row.words.is_subset(&own.words))
+        };
+        let tables = near.iter().filter(|grid| !grid.is_block && !grid.is_list);
+        tables.flat_map(|table| &table.rows).any(|row| {
+            let name = row.text.to_lowercase();
+            name.starts_with(char::is_alphabetic)
+                && said.contains(&format!(" {name} "))
+                && !is_of_block(row)
+        })
     }
 
     /// Whether a percentage below a block is of a family that stands in another one, against that of this one.

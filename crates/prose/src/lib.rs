@@ -12,6 +12,7 @@ mod change;
 mod claim;
 mod extremes;
 mod families;
+mod foreign;
 mod grids;
 mod held;
 mod intervals;
@@ -97,11 +98,25 @@ fn check_items(around: &Surroundings<'_>, items: &[&Item], findings: &mut AuditF
     }
 }
 
-/// What sets are called says nothing of them: the word of `xdp-drop` is no loss.
+/// What sets are called says nothing of them: the word of `xdp-drop` is no loss, that of `stable/14` no "as before".
 fn silence_names(clause: &mut Clause, labels: &BTreeSet<String>) {
-    if let Stance::Change(_, word) = &clause.stance
-        && labels.contains(&folded(word))
-    {
+    let is_name = match &clause.stance {
+        Stance::Change(_, word) => labels.contains(&folded(word)),
+        Stance::NoChange(word) => is_branch(&clause.text, word),
+        _ => false,
+    };
+    if is_name {
         clause.stance = Stance::Silent;
     }
+}
+
+/// Whether a word stands in a text only before a slash and a number.
+fn is_branch(text: &str, word: &str) -> bool {
+    let text = text.to_lowercase();
+    let mut all = text.match_indices(word).peekable();
+    let is_numbered = |(at, word): (usize, &str)| {
+        let rest = text[at + word.len()..].strip_prefix('/');
+        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    all.peek().is_some() && all.all(is_numbered)
 }

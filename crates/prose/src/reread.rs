@@ -13,6 +13,7 @@ use fwdlab_sentence::clause::{Clause, quotes_earlier, words};
 use fwdlab_sentence::doubt::Doubt;
 use fwdlab_sentence::subject::is_of_others;
 
+use crate::foreign::is_foreign;
 use crate::grids::{Grids, Said, Source};
 use crate::held::{compares, is_against_another, is_of_none, line_of, of_another_machine};
 use crate::kinds::{Kind, kinds, spoken_of};
@@ -112,12 +113,15 @@ impl Known {
                 true => said,
                 false => with_cells(said, (item, text), cells),
             };
-            let is_judged = is_borne_out || doubt.is_some();
+            // what is of a model that the page has not, nothing here can give
+            let is_of_no_model = first.is_some_and(|clause| is_of_none(around, item, clause));
+            let is_judged = is_borne_out || doubt.is_some() || is_of_no_model;
             let said = match said.is_empty() && !is_judged {
                 true => grounds(said, (around, grids), item, (from, to)),
                 false => said,
             };
-            findings.extend(said);
+            // what it names is not what it is held against
+            findings.extend(said.doubted_where(|own| is_foreign((around, grids), item, own)));
         }
         for (_, found) in clauses {
             findings.extend(found);
@@ -302,7 +306,7 @@ fn of_kind(facts: &Facts, around: &Surroundings<'_>, item: &Item, text: &str) ->
 }
 
 /// "Same ranking as with IPv4", "from min to max", "between the fastest run of one and the slowest of the other": an order
-/// or a range, no change; "The same with pf loaded.": what was run next.
+/// or a range, no change; "The same with pf loaded.": what was run next; "with that and nothing else": what it is.
 fn is_of_order_or_range(text: &str) -> bool {
     const ORDERS: [&str; 5] = ["ranking", "order", "picture", "pattern", "trend"];
     const ENDS: [[&str; 3]; 2] = [["min", "slowest", "worst"], ["max", "fastest", "best"]];
@@ -315,7 +319,7 @@ fn is_of_order_or_range(text: &str) -> bool {
         && [said[0].as_str(), said[1].as_str()] == ["the", "same"]
         && matches!(said[2].as_str(), "with" | "without")
         && !said.iter().any(|word| family_word(word).is_some());
-    is_order || is_range || is_next
+    is_order || is_range || is_next || said.ends_with(&["nothing".to_owned(), "else".to_owned()])
 }
 
 /// A line of the list above the first block that says what was measured on: "FreeBSD 12-stable", "harvest.mask=351".
@@ -415,10 +419,19 @@ mod tests {
     /// "The same with pf loaded and one stateful rule." was wrong of a block in which pf costs.
     #[test]
     fn what_is_run_next_is_no_outcome() {
-        for text in ["The same with pf loaded and one stateful rule.", "the same without rules:"] {
+        for text in [
+            "The same with pf loaded and one stateful rule.",
+            "the same without rules:",
+            "as main with that and nothing else.",
+        ] {
             assert!(is_of_order_or_range(text), "{text}");
         }
-        for text in ["The same with inet6.", "The same rate with pf.", "It is the same with pf."] {
+        for text in [
+            "The same with inet6.",
+            "The same rate with pf.",
+            "It is the same with pf.",
+            "Nothing else changed.",
+        ] {
             assert!(!is_of_order_or_range(text), "{text}");
         }
     }

@@ -216,3 +216,76 @@ fn work_grows_as_a_page_does() {
         before = many;
     }
 }
+
+/// What is called wrong of a sentence below blocks of glued names, of which each is one family's.
+fn called_wrong(above: &str, blocks: &[&[(&str, &[f64])]], sentence: &str) -> bool {
+    let mut tree = Tree::new();
+    let mut text = format!("Results\n\n{above}\n");
+    for sets in blocks {
+        for (name, values) in *sets {
+            tree = tree.series(name.strip_suffix(".pps").unwrap(), values);
+        }
+        text.push_str(&format!("\n{}\n", block(sets)));
+    }
+    let found = tree.with("README.md", &format!("{text}{sentence}\n")).findings();
+    found.iter().any(|f| f.rule.id().starts_with("claim-") && f.severity == Severity::Wrong)
+}
+
+const HALF4: [f64; 5] = [350_322.0, 348_130.5, 347_084.5, 348_351.5, 348_540.5];
+
+#[test]
+fn what_names_a_set_of_another_block_is_not_wrong_by_this_one() {
+    let old: &[(&str, &[f64])] = &[("main13.pps", &HALF4), ("main14.pps", &OLD4)];
+    let new: &[(&str, &[f64])] = &[("m13-q32.pps", &BASE6), ("m14-q32.pps", &LIKE6)];
+    let is_wrong = |text: &str| called_wrong("Two branches", &[old, new], text);
+    assert!(!is_wrong("Compared with 8 queues, main/14 gains 8.7%."));
+    assert!(is_wrong("m14-q32 gains 8.7%."));
+}
+
+#[test]
+fn the_beginning_of_several_names_is_none() {
+    let one: &[(&str, &[f64])] = &[
+        ("plain4.pps", &NEW4),
+        ("npfwsl4.pps", &OLD4),
+        ("npfwsf4.pps", &OLD6),
+        ("npfsf4.pps", &HALF4),
+    ];
+    let two: &[(&str, &[f64])] =
+        &[("plain6.pps", &OLD6), ("npfwsl6.pps", &BASE6), ("npfwsf6.pps", &NEW6)];
+    let is_wrong = |text: &str| called_wrong("Filters", &[one, two], text);
+    assert!(!is_wrong("=> npf is the slowest of all of them on inet"));
+    assert!(is_wrong("=> npfwsl is faster than plain on inet6"));
+}
+
+#[test]
+fn a_row_of_a_table_is_no_set_of_a_block() {
+    let sets: &[(&str, &[f64])] = &[("base4.pps", &OLD4), ("new4.pps", &NEW4)];
+    let table = "| function | parent | this |\n|---|---:|---:|\n| fib_look | 142 | 61 |\n| ip_out | 96 | 98 |\n\n";
+    let is_wrong = |text: &str| called_wrong("A cache", &[sets], &format!("{table}{text}"));
+    assert!(!is_wrong("The lookup itself, fib_look, is 57% cheaper."));
+    assert!(called_wrong("A cache", &[sets], "The lookup is 57% cheaper with new4."));
+}
+
+const THREE: &[(&str, &[f64])] =
+    &[("stable13.pps", &NEW4), ("stable14.pps", &OLD4), ("stable14-nobatch.pps", &LIKE6)];
+
+#[test]
+fn a_share_of_a_loss_is_no_change() {
+    let is_wrong = |text: &str| called_wrong("Two branches", &[THREE], text);
+    assert!(!is_wrong("In other words, about a quarter of the loss comes from that one change."));
+    assert!(is_wrong("stable14 is 3% slower than stable13."));
+}
+
+#[test]
+fn a_time_is_not_judged_by_packets_a_second() {
+    let is_wrong = |text: &str| called_wrong("Two branches", &[THREE], text);
+    assert!(!is_wrong("nobatch is never more than 3 ns away from 13."));
+    assert!(is_wrong("nobatch is never faster than stable14."));
+}
+
+#[test]
+fn what_a_set_is_made_of_is_no_outcome() {
+    let is_wrong = |text: &str| called_wrong(text, &[THREE], "Raw files are beside it.");
+    assert!(!is_wrong("\"nobatch\" is stable/14 with the change backed out and nothing else."));
+    assert!(is_wrong("The box is an old one. stable14 is as fast as stable13."));
+}

@@ -299,8 +299,24 @@ fn six_pages_of_what_names_its_cells_otherwise() {
     assert!(own.found >= 39 && own.blamed == 0 && own.asked <= 4 && own.falsely == 0, "{own:?}");
 }
 
+/// A committer's notes, a lab report, a mail, a diary, release notes, two families of firewalls, another stranger's: at first
+/// sight 16 of 36 were found, 6 of 42 right ones were called wrong, and 7 of 16 findings false. What is held against sets
+/// that a sentence does not name, or cannot be of, is asked about since then.
+#[test]
+fn six_pages_of_another_stranger() {
+    let own = scored(&[
+        include_str!("unseen/nexthop-cache.txt"),
+        include_str!("unseen/line-rate-boxes.txt"),
+        include_str!("unseen/branch-mail.txt"),
+        include_str!("unseen/home-diary.txt"),
+        include_str!("unseen/release-notes.txt"),
+        include_str!("unseen/firewalls-inet6.txt"),
+    ]);
+    assert!(own.found >= 16 && own.blamed == 0 && own.asked <= 11 && own.falsely == 0, "{own:?}");
+}
+
 /// Every page of this form.
-const PLACED: [&str; 39] = [
+const PLACED: [&str; 45] = [
     include_str!("unseen/eighteenth.txt"),
     include_str!("unseen/nineteenth.txt"),
     include_str!("unseen/twentieth.txt"),
@@ -340,6 +356,12 @@ const PLACED: [&str; 39] = [
     include_str!("unseen/two-tables.txt"),
     include_str!("unseen/every.txt"),
     include_str!("unseen/long-table.txt"),
+    include_str!("unseen/nexthop-cache.txt"),
+    include_str!("unseen/line-rate-boxes.txt"),
+    include_str!("unseen/branch-mail.txt"),
+    include_str!("unseen/home-diary.txt"),
+    include_str!("unseen/release-notes.txt"),
+    include_str!("unseen/firewalls-inet6.txt"),
 ];
 
 /// Where the numbers of some lines are that have a unit, or are in words; each with what stands in its place instead.
