@@ -27,16 +27,25 @@ const RARE: usize = 50;
 const SOME_RECORDS: usize = 64;
 /// Tables of fewer spans get a first look.
 const SMALL_SPANS: usize = 20_000;
-/// Tables of fewer routes have cells of 16 bits anyway, for their blocks.
+/// Tables of fewer routes have cells of 16 bits for their blocks, if some need one.
 const SMALL: usize = 10_000;
 
 /// The algorithm; for tables above a handful of routes, where the last-level cache holds it.
 #[derive(Debug, Clone, Copy)]
 pub struct Direct4;
 
-/// Whether a table whose nexthop numbers fit cells of 8 bits has such.
-fn is_narrow_for(prefixes: usize, highest: u32) -> bool {
-    prefixes >= SMALL && highest < Narrow::MAX
+/// Whether cells of 8 bits do for so many routes, the longest of this length.
+fn may_be_narrow(prefixes: usize, longest: u8) -> bool {
+    prefixes >= SMALL || u32::from(longest) <= u32::BITS - CELL_SHIFT
+}
+
+/// Whether such a table has cells of 8 bits.
+fn is_narrow_for(facts: &TableFacts) -> bool {
+    may_be_narrow(facts.prefixes, facts.longest) && facts.nexthops < Narrow::MAX
+}
+
+fn longest(dump: &Dump<Inet>) -> u8 {
+    dump.routes().iter().map(|route| route.0.len()).max().unwrap_or(0)
 }
 
 impl Algorithm<Inet> for Direct4 {
@@ -52,7 +61,7 @@ impl Algorithm<Inet> for Direct4 {
     /// a smaller cache `bitruns4`, which takes a fourth, comes first. Smaller tables only touch the
     /// cells that they need.
     fn preference(&self, facts: &TableFacts) -> u8 {
-        let is_narrow = is_narrow_for(facts.prefixes, facts.nexthops);
+        let is_narrow = is_narrow_for(facts);
         let cell_bytes = if is_narrow { Narrow::BYTES } else { Wide::BYTES };
         let fits = facts.last_cache_bytes == 0 || facts.last_cache_bytes >= CELLS * cell_bytes;
         match facts.prefixes {
@@ -64,7 +73,7 @@ impl Algorithm<Inet> for Direct4 {
     }
 
     fn nexthop_bits(&self, facts: &TableFacts) -> u32 {
-        if is_narrow_for(facts.prefixes, facts.nexthops) { 8 } else { 16 }
+        if is_narrow_for(facts) { 8 } else { 16 }
     }
 
     fn build_wide(
@@ -75,14 +84,15 @@ impl Algorithm<Inet> for Direct4 {
             let spans = spans::of_dump(dump)?;
             Builder::<Coded>::build(bitruns4::Builder::<Wide>::of_spans(&spans)?, &spans, 0)
         };
-        is_narrow_for(dump.len(), dump.highest_nexthop()).then(build)
+        (may_be_narrow(dump.len(), longest(dump)) && dump.highest_nexthop() < Narrow::MAX)
+            .then(build)
     }
 
     fn build(&self, dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
         let spans = spans::of_dump(dump)?;
         let behind = bitruns4::Builder::<Wide>::of_spans(&spans)?;
         let beyond = dump.routes().iter().filter(|route| route.1.0 >= Narrow::MAX).count();
-        if dump.len() >= SMALL && is_rare(beyond, dump.len()) {
+        if may_be_narrow(dump.len(), longest(dump)) && is_rare(beyond, dump.len()) {
             Builder::<Narrow>::build(behind, &spans, beyond)
         } else {
             Builder::<Coded>::build(behind, &spans, beyond)
@@ -215,6 +225,8 @@ impl<W: Width> Builder<W> {
 
     /// Writes the cells from the first span's start to `last`; both are ends of cells.
     fn write(&mut self, spans: &[Span<u32>], last: u32) {
+        let tables = self.tables.clone();
+        let cells = tables.cells.as_array();
         let ends = spans.iter().skip(1).map(|span| u64::from(span.0)).chain([u64::from(last) + 1]);
         for (i, (span, end)) in spans.iter().zip(ends).enumerate() {
             let start = u64::from(span.0);
@@ -222,35 +234,24 @@ impl<W: Width> Builder<W> {
             // leaves it to others. Ragged starts are the ragged ends of other spans.
             let (first, whole) = (start.div_ceil(256), end >> CELL_SHIFT);
             let code = u32::from(span.1).min(W::MAX);
-            for cell in first as usize..whole as usize {
-                self.write_cell(cell, code);
+            for cell in cells.get(first as usize..whole as usize).unwrap_or_default() {
+                write_cell::<W>(cell, code, &mut self.blocks);
             }
             if end & 0xff != 0 && start <= whole << CELL_SHIFT {
-                self.write_parts(&spans[i..], whole as u32);
+                self.write_parts(&spans[i..], whole as u32, &cells[whole as usize]);
             }
         }
         self.tables.block_words.store(self.blocks.used_words(), Relaxed);
     }
 
-    /// A cell without route that was never written stays untouched memory.
-    fn write_cell(&mut self, cell: usize, code: u32) {
-        let slot = &self.tables.cells.as_array()[cell];
-        let old = W::load(slot).into();
-        if old == code {
-            return;
-        }
-        W::store(slot, code);
-        if let Some(block) = block_of::<W>(old) {
-            self.blocks.retire(block, BLOCK_WORDS);
-        }
-    }
-
     /// Writes the cell in which the first of these spans ends: its block, of which each address turns from
     /// the answer before to the one after by itself; without one it is left to the table behind.
-    fn write_parts(&mut self, parts: &[Span<u32>], cell: u32) {
-        let old = W::load(&self.tables.cells.as_array()[cell as usize]).into();
+    fn write_parts(&mut self, parts: &[Span<u32>], cell: u32, slot: &W::Atomic) {
+        let old = W::load(slot).into();
         let block = block_of::<W>(old).or_else(|| self.blocks.take(BLOCK_WORDS).ok());
-        let Some(block) = block else { return self.write_cell(cell as usize, W::MAX) };
+        let Some(block) = block else {
+            return write_cell::<W>(slot, W::MAX, &mut self.blocks);
+        };
         let numbers = &self.tables.blocks.numbers::<Wide>()[4 * block as usize..];
         let from = |part: &Span<u32>| part.0.saturating_sub(cell << CELL_SHIFT).min(256) as usize;
         for (i, part) in parts.iter().take_while(|part| part.0 >> CELL_SHIFT <= cell).enumerate() {
@@ -260,7 +261,7 @@ impl<W: Width> Builder<W> {
             }
         }
         if block_of::<W>(old).is_none() {
-            self.write_cell(cell as usize, W::MAX + 1 + block / BLOCK_WORDS as u32);
+            W::store(slot, W::MAX + 1 + block / BLOCK_WORDS as u32);
         }
     }
 
@@ -268,6 +269,19 @@ impl<W: Width> Builder<W> {
     fn note_first(&self, within: Prefix<Inet>) {
         if let Some(first) = &self.tables.first {
             first.note(within, self.tables.cells.as_array());
+        }
+    }
+}
+
+/// Writes a cell, and gives the block back that it led to. One without route that was never written stays
+/// untouched memory.
+#[inline(always)]
+fn write_cell<W: Width>(cell: &W::Atomic, code: u32, blocks: &mut Slab) {
+    let old = W::load(cell).into();
+    if old != code {
+        W::store(cell, code);
+        if let Some(block) = block_of::<W>(old) {
+            blocks.retire(block, BLOCK_WORDS);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `direct4`: IPv4 tables at one memory access for a lookup.
 //!
-//! A cell for each of the 2^24 networks of /24 holds a nexthop number. Cells have 8 bits in large tables
-//! of which nearly all routes have nexthop numbers up to 254, else 16 bits. What a cell cannot say (routes
+//! A cell for each of the 2^24 networks of /24 holds a nexthop number. Cells have 8 bits in tables of
+//! which nearly all routes have nexthop numbers up to 254, unless they are small and have longer routes, else 16 bits. What a cell cannot say (routes
 //! longer than /24, a higher nexthop number) it leaves to a whole [`bitruns4`](super::bitruns4)
 //! table behind it, or to a *block* of 256 nexthops, one for each address; cells of 16 bits know 4095 of them:
 //!
