@@ -1,5 +1,6 @@
 //! Findings as SARIF 2.1.0 (OASIS), which code scanning services read.
 
+use fwdlab_guard::words::in_json;
 use serde_json::{Value, json};
 
 use super::report::Report;
@@ -27,7 +28,7 @@ pub fn sarif(report: &Report) -> Result<String> {
         }],
     });
     let encode = |source| Error::Encode { what: "the SARIF log", source };
-    serde_json::to_string_pretty(&log).map_err(encode)
+    Ok(in_json(&serde_json::to_string_pretty(&log).map_err(encode)?).into_owned())
 }
 
 fn described(rule: Rule) -> Value {

@@ -30,6 +30,16 @@ pub fn print_raw(bytes: &[u8]) -> anyhow::Result<()> {
     }
 }
 
+/// A value as JSON that [`print`] leaves as it is: what it would write out in a manner that is no JSON (`\u{200b}`)
+/// is written out in JSON's own.
+///
+/// # Errors
+/// When it cannot be encoded.
+pub fn json(value: &impl serde::Serialize) -> anyhow::Result<String> {
+    let text = serde_json::to_string_pretty(value).context("cannot encode as JSON")?;
+    Ok(words::in_json(&text).into_owned() + "\n")
+}
+
 /// Writes everything, waiting for a reader where the system would rather not.
 fn write(mut out: impl Write, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
