@@ -84,8 +84,9 @@ fn score(file: &str, is_logged: bool) -> Score {
                 score.asked += usize::from(!is_wrong && !of_it.is_empty());
                 for finding in of_it {
                     println!(
-                        "blamed {:?} {}: {shown} {}",
+                        "blamed {:?} {} {}: {shown} {}",
                         finding.severity,
+                        finding.rule.id(),
                         place.start(),
                         finding.data
                     );
@@ -100,7 +101,8 @@ fn score(file: &str, is_logged: bool) -> Score {
         score.said += 1;
         score.falsely += usize::from(!is_true);
         if !is_true {
-            println!("false: {} {} {}", finding.line, finding.claim, finding.data);
+            let rule = finding.rule.id();
+            println!("false: {rule} {} {} {}", finding.line, finding.claim, finding.data);
         }
     }
     println!("{score:?}");
