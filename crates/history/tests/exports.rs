@@ -123,7 +123,8 @@ fn each_measure_is_where_its_better_way_is() {
         unit: measure.unit().into(),
         ..key("Atom")
     });
-    let costs = ["ns/frame", "instructions/frame"].map(|unit| Key { unit: unit.into(), ..key("Atom") });
+    let costs =
+        ["ns/frame", "instructions/frame"].map(|unit| Key { unit: unit.into(), ..key("Atom") });
     let all: Vec<(Key, f64)> =
         own_measures.into_iter().chain(costs).chain([key("Atom")]).map(|key| (key, 1e3)).collect();
     let own = history(&all);

@@ -63,12 +63,11 @@ fn names(history: &History) -> Vec<String> {
     let own: Vec<String> = history.series.iter().map(named).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     own.iter().for_each(|name| *counts.entry(name).or_default() += 1);
-    let told_apart = history.series.iter().zip(&own).map(|(series, name)| {
-        match counts.get(name.as_str()) {
+    let told_apart =
+        history.series.iter().zip(&own).map(|(series, name)| match counts.get(name.as_str()) {
             Some(2..) => cut(&format!("{name} [{}]", parts(&series.key))),
             _ => cut(name),
-        }
-    });
+        });
     told_apart.collect()
 }
 
