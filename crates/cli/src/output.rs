@@ -125,6 +125,16 @@ pub fn is_dumb() -> bool {
 mod tests {
     use super::*;
 
+    /// A zero-width space in a name made `\u{200b}` of it, which no reader of JSON takes.
+    #[test]
+    fn json_is_json_when_it_is_printed() {
+        let names = ["a \u{200b}b", "\u{202e}evil", "\u{9b}2J", "two\nlines", "µ"];
+        let text = json(&names).expect("JSON");
+        assert_eq!(words::visible(&text), text);
+        let read: Vec<String> = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(read, names);
+    }
+
     #[test]
     fn a_row_goes_on_below_its_text_or_its_head() {
         let row = |columns| row_in(columns, "yes  clock  ", "its frequency is not ours to choose");
