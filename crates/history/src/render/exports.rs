@@ -88,7 +88,8 @@ fn cut(name: &str) -> String {
     let sum = name.bytes().fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    format!("{}… {sum:016x}", &name[..name.floor_char_boundary(MOST - 32)])
+    let end = (0..=MOST - 32).rev().find(|at| name.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}… {sum:016x}", &name[..end])
 }
 
 /// What Bencher calls a figure: its own `throughput` is of so many a second, its own `latency` in nanoseconds; any
