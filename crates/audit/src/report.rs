@@ -12,6 +12,7 @@ use super::rules::block_text::Fidelity;
 use fwdlab_evidence::finding::{AuditFinding, AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::site::Site;
 use fwdlab_evidence::surroundings::Surroundings;
+use fwdlab_guard::words::in_json;
 use fwdlab_netbenches::archive::Archive;
 use fwdlab_netbenches::page::{MAX_PAGE_BYTES, Page};
 use fwdlab_netbenches::runs::read_bounded;
@@ -82,7 +83,7 @@ impl Report {
     /// When serde cannot encode it.
     pub fn to_json(&self) -> Result<String> {
         let encode = |source| Error::Encode { what: "the audit report", source };
-        serde_json::to_string_pretty(self).map_err(encode)
+        Ok(in_json(&serde_json::to_string_pretty(self).map_err(encode)?).into_owned())
     }
 
     /// Findings by rule and severity.

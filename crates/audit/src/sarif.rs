@@ -1,5 +1,6 @@
 //! Findings as SARIF 2.1.0 (OASIS), which code scanning services read.
 
+use fwdlab_guard::words::in_json;
 use serde_json::{Value, json};
 
 use super::report::Report;
@@ -27,7 +28,7 @@ pub fn sarif(report: &Report) -> Result<String> {
         }],
     });
     let encode = |source| Error::Encode { what: "the SARIF log", source };
-    serde_json::to_string_pretty(&log).map_err(encode)
+    Ok(in_json(&serde_json::to_string_pretty(&log).map_err(encode)?).into_owned())
 }
 
 fn described(rule: Rule) -> Value {
@@ -99,5 +100,25 @@ mod tests {
         assert_eq!(place["region"]["startLine"], 7);
         let index = result["ruleIndex"].as_u64().unwrap() as usize;
         assert_eq!(log["runs"][0]["tool"]["driver"]["rules"][index]["id"], "claim-sign");
+    }
+
+    /// A directory whose name has a zero-width space made JSON that no reader takes, when it was printed.
+    #[test]
+    fn hidden_characters_are_written_out_as_json_does() {
+        let finding = AuditFinding {
+            file: "fbsd\u{200b}12/README.md".to_owned(),
+            line: 1,
+            severity: Severity::Check,
+            rule: Rule::ClaimSign,
+            claim: String::new(),
+            data: String::new(),
+            suggestion: String::new(),
+        };
+        let report = Report { findings: vec![finding], ..Report::default() };
+        for text in [report.to_json().unwrap(), sarif(&report).unwrap()] {
+            assert_eq!(fwdlab_guard::words::visible(&text), text);
+        }
+        let read: Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+        assert_eq!(read["findings"][0]["file"], report.findings[0].file);
     }
 }

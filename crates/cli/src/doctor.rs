@@ -4,7 +4,6 @@ use fwdlab_campaign::doctor;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use fwdlab_device::DoctorFinding;
 
 use crate::{devices, features, ministat, output};
@@ -66,9 +65,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             };
             lines + &end
         }
-        Format::Json => {
-            serde_json::to_string_pretty(&seen).context("cannot encode as JSON")? + "\n"
-        }
+        Format::Json => output::json(&seen)?,
     };
     output::print(&text)?;
     Ok(if lacking.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::{Parser, ValueEnum};
 use fwdlab_netbenches::import::{Imported, import};
 use fwdlab_netbenches::reproduction::{Row, reproduce};
@@ -77,9 +77,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let rows = reproduce(&arguments.directory)?;
     let text = match arguments.format {
         Format::Text => table(&rows),
-        Format::Json => {
-            serde_json::to_string_pretty(&rows).context("cannot encode the rows")? + "\n"
-        }
+        Format::Json => output::json(&rows)?,
         Format::Csv => csv(&rows),
     };
     output::print(&text)?;

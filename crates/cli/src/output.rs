@@ -30,6 +30,16 @@ pub fn print_raw(bytes: &[u8]) -> anyhow::Result<()> {
     }
 }
 
+/// A value as JSON that [`print`] leaves as it is: what it would write out in a manner that is no JSON (`\u{200b}`)
+/// is written out in JSON's own.
+///
+/// # Errors
+/// When it cannot be encoded.
+pub fn json(value: &impl serde::Serialize) -> anyhow::Result<String> {
+    let text = serde_json::to_string_pretty(value).context("cannot encode as JSON")?;
+    Ok(words::in_json(&text).into_owned() + "\n")
+}
+
 /// Writes everything, waiting for a reader where the system would rather not.
 fn write(mut out: impl Write, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
@@ -114,6 +124,16 @@ pub fn is_dumb() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A zero-width space in a name made `\u{200b}` of it, which no reader of JSON takes.
+    #[test]
+    fn json_is_json_when_it_is_printed() {
+        let names = ["a \u{200b}b", "\u{202e}evil", "\u{9b}2J", "two\nlines", "µ"];
+        let text = json(&names).expect("JSON");
+        assert_eq!(words::visible(&text), text);
+        let read: Vec<String> = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(read, names);
+    }
 
     #[test]
     fn a_row_goes_on_below_its_text_or_its_head() {

@@ -3,7 +3,7 @@
 use crate::changes::Changes;
 use crate::experiments::Named;
 use crate::{devices, experiments, interrupt, output, run};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use fwdlab_campaign::plan::{Earlier, Needs, Place, USUAL_POWER, Wanted, own_truths, unproven};
 use fwdlab_compare::Options;
 use fwdlab_experiment::{Blocks, Experiment};
@@ -129,9 +129,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     }
     let text = match arguments.format {
         Format::Text => text(&needs),
-        Format::Json => {
-            serde_json::to_string_pretty(&needs).context("cannot encode the plan as JSON")? + "\n"
-        }
+        Format::Json => output::json(&needs)?,
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -173,7 +173,7 @@ fn each(arguments: &Args, places: &[Place]) -> anyhow::Result<ExitCode> {
     output::print(&match arguments.format.unwrap_or(Format::Text) {
         Format::Text | Format::Commit => overview().text(),
         Format::Github => overview().markdown(),
-        Format::Json => serde_json::to_string_pretty(&all)? + "\n",
+        Format::Json => output::json(&all)?,
     })?;
     fwdlab_guard::say!("{} written to {} directories", units::plural(files, "file"), places.len());
     features::say_what_reports_lack();

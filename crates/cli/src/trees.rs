@@ -124,7 +124,7 @@ impl Trees {
         Ok(Some(match format {
             Format::Text => self.overview().text(),
             Format::Markdown => self.overview().markdown(),
-            Format::Json => serde_json::to_string_pretty(&self.json())? + "\n",
+            Format::Json => crate::output::json(&self.json())?,
             Format::Csv => self.csv()?,
             Format::Benchstat | Format::Ministat => return Ok(None),
         }))

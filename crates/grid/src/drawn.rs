@@ -7,7 +7,8 @@ use fwdlab_netbenches::page::{Item, ItemKind, Page};
 /// The tables of a page that are no Markdown, as rows of it: the heads, a rule, and the rows below.
 ///
 /// A table is lines that follow each other, with as many cells each, all but the first of which begin with a digit or
-/// are empty signs, below a line with heads of them; what heads the first column may be left out.
+/// are empty signs, below a line with heads of them; what heads the first column may be left out. Heads that are sizes
+/// ("10  1k  900k") look like values: the first of the lines is one of heads where nothing else above them is.
 pub fn drawn(page: &Page) -> Vec<Vec<Item>> {
     let is_taken = taken(page);
     let lines: Vec<(usize, Vec<&str>)> = (1..=page.lines.len())
@@ -20,12 +21,14 @@ pub fn drawn(page: &Page) -> Vec<Vec<Item>> {
     while at < lines.len() {
         let count =
             lines[at..].iter().take_while(|(_, own)| is_row(own, lines[at].1.len())).count();
-        if count > 1
-            && let Some(head) = head_of(&lines[at - 1].1, lines[at].1.len())
+        let above = head_of(&lines[at - 1].1, lines[at].1.len()).map(|head| (at - 1, head));
+        let sizes = || are_sizes(&lines[at].1).then(|| (at, lines[at].1.clone()));
+        if let Some((first, head)) = above.or_else(sizes)
+            && first + 2 < at + count
         {
-            let mut rows = vec![(lines[at - 1].0, head.clone())];
-            rows.push((lines[at - 1].0, vec!["---"; head.len()]));
-            rows.extend(lines[at..at + count].iter().cloned());
+            let mut rows = vec![(lines[first].0, head.clone())];
+            rows.push((lines[first].0, vec!["---"; head.len()]));
+            rows.extend(lines[first + 1..at + count].iter().cloned());
             found.push(rows.into_iter().map(|(line, own)| row_of(line, &own)).collect());
         }
         at += count.max(1);
@@ -82,6 +85,24 @@ fn head_of<'a>(cells: &[&'a str], count: usize) -> Option<Vec<&'a str>> {
     }
 }
 
+/// A name, and two or more whole numbers of which each is larger than the one before.
+fn are_sizes(cells: &[&str]) -> bool {
+    let size = |own: &&str| -> Option<u64> {
+        let end = own.find(|c: char| !c.is_ascii_digit()).unwrap_or(own.len());
+        let (number, unit) = own.split_at(end);
+        let factor = match unit {
+            "" => 1,
+            "k" | "K" => 1_000,
+            "M" => 1_000_000,
+            _ => return None,
+        };
+        number.parse::<u64>().ok()?.checked_mul(factor)
+    };
+    let is_name = cells.first().is_some_and(|own| own.starts_with(char::is_alphabetic));
+    let sizes: Option<Vec<u64>> = cells.iter().skip(1).map(size).collect();
+    is_name && sizes.is_some_and(|own| own.len() > 1 && own.is_sorted_by(|a, b| a < b))
+}
+
 pub(crate) fn row_of(line: usize, cells: &[&str]) -> Item {
     Item::row(line, format!("| {} |", cells.join(" | ")))
 }
@@ -115,6 +136,24 @@ mod tests {
     fn what_heads_the_names_of_rows_may_be_left_out() {
         let text = "```\n      min   max\nold   0.2   1.9\nnew   0.1   0.8\n```\n";
         assert_eq!(shown(text)[0][0], "|  | min | max |");
+    }
+
+    /// Such a table was read as a sentence.
+    #[test]
+    fn heads_may_be_sizes() {
+        let text = "Mpps by routes:\n\n    algorithm    10    1k  900k\n    radix      4.91  4.12  1.87\n    bsearch    5.31  5.08     -\n";
+        let wanted = [
+            "| algorithm | 10 | 1k | 900k |",
+            "| --- | --- | --- | --- |",
+            "| radix | 4.91 | 4.12 | 1.87 |",
+            "| bsearch | 5.31 | 5.08 | - |",
+        ];
+        assert_eq!(shown(text), [wanted]);
+        for values in
+            ["radix  10  8  12\nold  10  9  8\nnew  1  2  3\n", "eth0  10\neth1  20\neth2  30\n"]
+        {
+            assert!(shown(&format!("```\n{values}```\n")).is_empty(), "{values}");
+        }
     }
 
     #[test]

@@ -13,10 +13,12 @@ mod state;
 mod way;
 mod words;
 
+use std::ops::Range;
+
 pub use facts::{Sentence, Ungrounded};
 
-/// The first claim of a sentence that nothing bears out.
-pub fn ungrounded(sentence: &Sentence<'_>) -> Option<Ungrounded> {
+/// The first claim of a sentence that nothing bears out, of those that begin in a part of it.
+pub fn ungrounded(sentence: &Sentence<'_>, part: &Range<usize>) -> Option<Ungrounded> {
     let scope = scope::Scope::of(sentence);
-    size::check(&scope).or_else(|| order::check(&scope))
+    size::check(&scope, part).or_else(|| order::check(&scope, part))
 }

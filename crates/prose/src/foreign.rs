@@ -30,6 +30,7 @@ pub(crate) fn is_foreign(
         || is_of_both_families(&finding.claim, &all, &shown)
         || is_of_other_units(&own, &tokens(&finding.data))
         || is_share_of_a_difference(&finding.claim)
+        || is_against_no_set(&finding.claim, &shown)
         || grids.names_table(item, &finding.claim)
 }
 
@@ -81,11 +82,35 @@ fn is_of_other_sets(own: &[Token], all: &[&SourcedSet<'_>], shown: &[&SourcedSet
     })
 }
 
-/// What holds one family against the other, of which one only is shown.
+/// "Unpatched, many flows are slower than a single one": what stands behind "than" is none of the sets shown, and no word
+/// for what was there before.
+fn is_against_no_set(claim: &str, shown: &[&SourcedSet<'_>]) -> bool {
+    const BASES: &str = " before without stock base baseline unpatched vanilla old older earlier previous original default \
+        normal plain it its that this them those these other others kernel head current stable generic reference expected ";
+    let said: Vec<String> = words(claim).into_iter().map(|(_, word)| word).collect();
+    let Some(at) = said.iter().position(|word| word == "than") else { return false };
+    let is_end = |word: &&String| {
+        !matches!(word.as_str(), "and" | "but" | "by" | "with" | "for" | "on" | "in")
+    };
+    let behind: Vec<&String> = said[at + 1..].iter().take_while(is_end).take(6).collect();
+    let legends: Vec<String> = shown.iter().map(|set| set.set.legend.to_lowercase()).collect();
+    let is_known = |word: &&&String| {
+        BASES.contains(&format!(" {word} "))
+            || family_word(word).is_some()
+            || legends.iter().any(|legend| legend.contains(stem(word)))
+    };
+    let is_number = |word: &&String| word.contains(|c: char| c.is_ascii_digit());
+    let mut named = behind.iter().filter(|word| word.len() > 2).peekable();
+    named.peek().is_some() && !behind.iter().any(is_number) && !named.any(|word| is_known(&word))
+}
+
+/// What holds one family against the other, of which one only is shown; or what names one, and the other is shown.
 fn is_of_both_families(claim: &str, all: &[&SourcedSet<'_>], shown: &[&SourcedSet<'_>]) -> bool {
     let families: BTreeSet<NamedFamily> =
         shown.iter().filter_map(|set| family_of(set, all)).collect();
-    families.len() == 1 && compares_families(claim)
+    let mut named = words(claim).into_iter().filter_map(|(_, word)| family_word(&word)).peekable();
+    let is_other = named.peek().is_some() && named.all(|family| !families.contains(&family));
+    families.len() == 1 && (is_other || compares_families(claim))
 }
 
 /// "Between inet and inet6", "IPv6 is faster than IPv4".
@@ -102,15 +127,18 @@ fn compares_families(claim: &str) -> bool {
     places.windows(2).any(is_pair)
 }
 
-/// The family of a set; of `pf4` beside `pf6` its digit says it.
+/// The family of a set; of `pf4` or `pf` beside `pf6` its digit says it.
 fn family_of(set: &SourcedSet<'_>, all: &[&SourcedSet<'_>]) -> Option<NamedFamily> {
     let by_digit = || {
         let own = name_of(&set.set.legend);
-        let (other, family) = match own.strip_suffix('4') {
-            Some(stem) => (format!("{stem}6"), NamedFamily::Inet),
-            None => (format!("{}4", own.strip_suffix('6')?), NamedFamily::Inet6),
-        };
-        all.iter().any(|set| name_of(&set.set.legend) == other).then_some(family)
+        let has = |other: &str| all.iter().any(|set| name_of(&set.set.legend) == other);
+        match own.strip_suffix('6') {
+            Some(stem) if has(stem) || has(&format!("{stem}4")) => Some(NamedFamily::Inet6),
+            None if has(&format!("{}6", own.strip_suffix('4').unwrap_or(&own))) => {
+                Some(NamedFamily::Inet)
+            }
+            _ => None,
+        }
     };
     set.family.or_else(by_digit)
 }

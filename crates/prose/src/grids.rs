@@ -2,6 +2,7 @@
 //! one below.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::page::{Item, ItemKind};
@@ -117,6 +118,17 @@ impl Grids {
         item: &Item,
         (from, to): (usize, usize),
     ) -> Option<Ungrounded> {
+        self.ungrounded_in(around, item, (from, to), from..to)
+    }
+
+    /// The same of what begins in a part of the sentence.
+    pub(crate) fn ungrounded_in(
+        &self,
+        around: &Surroundings<'_>,
+        item: &Item,
+        (from, to): (usize, usize),
+        part: Range<usize>,
+    ) -> Option<Ungrounded> {
         let is_told = item.kind != ItemKind::Row && !item.is_announcement();
         if !is_told || self.all.iter().any(|grid| is_within(grid, item)) {
             return None;
@@ -131,8 +143,32 @@ impl Grids {
         let before = last_of(&item.text[..from]);
         let stated = &self.stated;
         let sentence = Sentence { grids: &grids, heads: &heads, stated, before, text };
-        let found = ungrounded(&sentence)?;
+        let part = part.start.saturating_sub(from)..part.end.saturating_sub(from);
+        let found = ungrounded(&sentence, &part)?;
         Some(Ungrounded { at: from + found.at, ..found })
+    }
+
+    /// What rows and columns say of a sentence, called wrong only where nothing else that a clause may mean gives it
+    /// either: one way to bind it alone is too little to blame by.
+    pub(crate) fn agreed(
+        &self,
+        around: &Surroundings<'_>,
+        item: &Item,
+        (from, to): (usize, usize),
+        cells: Vec<Said>,
+    ) -> Vec<Said> {
+        let starts: Vec<usize> = cells.iter().map(|own| own.at).collect();
+        let agreed = |own: Said| {
+            let end = starts.iter().copied().filter(|at| *at > own.at).min().unwrap_or(to);
+            let part = own.at..end;
+            let is_given = || self.ungrounded_in(around, item, (from, to), part.clone()).is_none();
+            let is_wrong = matches!(own.verdict, CellVerdict::Wrong(_));
+            match is_wrong && (has_both_ends(&item.text[part.clone()]) || is_given()) {
+                true => own.doubted(),
+                false => own,
+            }
+        };
+        cells.into_iter().map(agreed).collect()
     }
 
     /// All that a sentence may be of: the tables and blocks of its section and those that it names; where there are
@@ -322,7 +358,7 @@ impl Grids {
         others.any(|at| names_rows(&self.all[own], &self.all[at], text))
     }
 
-    /// Whether a sentence names a row in full that only a table near it has, and no block.
+    /// Whether a sentence names a row in full that only a table or a list near it has, and no block.
     pub(crate) fn names_table(&self, item: &Item, text: &str) -> bool {
         let end = self.all.partition_point(|grid| grid.lines.1 < item.line);
         let near = &self.all[end.saturating_sub(NEAR)..(end + NEAR).min(self.all.len())];
@@ -332,7 +368,7 @@ impl Grids {
             let blocks = self.all.iter().filter(|grid| grid.is_block);
             blocks.flat_map(|block| &block.rows).any(|own| row.words.is_subset(&own.words))
         };
-        let tables = near.iter().filter(|grid| !grid.is_block && !grid.is_list);
+        let tables = near.iter().filter(|grid| !grid.is_block);
         tables.flat_map(|table| &table.rows).any(|row| {
             let name = row.text.to_lowercase();
             name.starts_with(char::is_alphabetic)
@@ -380,6 +416,17 @@ impl Grids {
         }
         above.or(below)
     }
+}
+
+/// "The best run of one is 32 kpps below the worst one of the other": which end is of which nothing here tells.
+fn has_both_ends(text: &str) -> bool {
+    const ENDS: [&[&str]; 2] = [
+        &["min", "minimum", "worst", "slowest", "lowest", "smallest", "least"],
+        &["max", "maximum", "best", "fastest", "highest", "largest", "most"],
+    ];
+    let said: Vec<String> = tokens(text).into_iter().map(|own| own.text).collect();
+    let has = |end: &[&str]| said.iter().any(|word| end.contains(&word.as_str()));
+    ENDS.into_iter().all(has)
 }
 
 /// The values beside a page, as a block of all series would show them.

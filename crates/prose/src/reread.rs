@@ -9,7 +9,7 @@ use fwdlab_evidence::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::name::family_word;
 use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_reading::{Facts, Judged, names, read};
-use fwdlab_sentence::clause::{Clause, quotes_earlier, words};
+use fwdlab_sentence::clause::{Clause, Stance, quotes_earlier, words};
 use fwdlab_sentence::doubt::Doubt;
 use fwdlab_sentence::subject::is_of_others;
 
@@ -18,7 +18,7 @@ use crate::grids::{Grids, Said, Source};
 use crate::held::{compares, is_against_another, is_of_none, line_of, of_another_machine};
 use crate::kinds::{Kind, kinds, spoken_of};
 use fwdlab_grid::CellVerdict;
-use fwdlab_grid::explains_itself;
+use fwdlab_grid::{explains_itself, tokens};
 
 /// A page as its sentences are held against it.
 pub(crate) struct Known {
@@ -48,9 +48,10 @@ impl Known {
             let own = |clause: &Clause| clause.offset >= from && clause.offset < to;
             let mut said = findings.none();
             let mut rest = Vec::new();
-            let mut first = None;
+            let (mut first, mut count) = (None, 0);
             for (clause, found) in clauses {
                 if own(clause) {
+                    count += 1;
                     first.get_or_insert(clause);
                     said.extend(found);
                 } else {
@@ -67,9 +68,26 @@ impl Known {
                 _ => Judged::Open,
             };
             let doubt = Doubt::of(text, &item.text[to..]);
-            let line = first.map_or(item.line, |clause| line_of(item, clause));
+            let is_change = |own: &Clause| {
+                matches!(own.stance, Stance::Change(..) | Stance::NoChange(_) | Stance::NotThat(..))
+            };
+            let is_plain = count == 1 && first.is_some_and(is_change) && is_of_one_number(text);
             let tell = |severity: Severity, data: String| {
-                let severity = if doubt.is_some() { Severity::Check } else { severity };
+                // one reader alone is too little to blame by, but for a change of which a sentence says nothing else
+                let ungrounded = match severity {
+                    Severity::Wrong => grids.ungrounded(around, item, (from, to)),
+                    _ => None,
+                };
+                let is_sure = ungrounded.is_some() || is_plain;
+                let severity = match doubt {
+                    None if is_sure => severity,
+                    _ => Severity::Check,
+                };
+                let line = match (&ungrounded, first) {
+                    (Some(own), _) => item.line_at(own.at),
+                    (None, Some(clause)) => line_of(item, clause),
+                    (None, None) => item.line,
+                };
                 let text = Text::new(text.trim(), data, "write what the blocks say");
                 let mut own = findings.none();
                 own.add(Rule::ClaimReading, severity, line, text);
@@ -107,7 +125,7 @@ impl Known {
                 |own: &Said| own.source == Source::Table || own.source == Source::Pair && is_of_one;
             let cells = match is_borne_out {
                 true => cells.into_iter().filter(is_close).map(Said::doubted).collect(),
-                false => cells,
+                false => grids.agreed(around, item, (from, to), cells),
             };
             let said = match said.is_any_wrong() || is_silent {
                 true => said,
@@ -120,8 +138,11 @@ impl Known {
                 true => grounds(said, (around, grids), item, (from, to)),
                 false => said,
             };
+            let has_exceptions = has_exceptions(text);
             // what it names is not what it is held against
-            findings.extend(said.doubted_where(|own| is_foreign((around, grids), item, own)));
+            findings.extend(
+                said.doubted_where(|own| has_exceptions || is_foreign((around, grids), item, own)),
+            );
         }
         for (_, found) in clauses {
             findings.extend(found);
@@ -322,6 +343,20 @@ fn is_of_order_or_range(text: &str) -> bool {
     is_order || is_range || is_next || said.ends_with(&["nothing".to_owned(), "else".to_owned()])
 }
 
+/// Whether a sentence has one number, or none: what has more says more than one thing, or counts.
+fn is_of_one_number(text: &str) -> bool {
+    tokens(text).iter().filter(|own| own.number.is_some()).count() < 2
+}
+
+/// "All except the smallest", "apart from that": not all of what is named.
+fn has_exceptions(text: &str) -> bool {
+    const TWO: [[&str; 2]; 5] =
+        [["all", "but"], ["apart", "from"], ["aside", "from"], ["other", "than"], ["save", "for"]];
+    let said: Vec<String> = words(text).into_iter().map(|(_, word)| word).collect();
+    let is_one = |word: &String| matches!(word.as_str(), "except" | "excepting" | "besides");
+    said.iter().any(is_one) || said.windows(2).any(|two| TWO.iter().any(|own| two == own))
+}
+
 /// A line of the list above the first block that says what was measured on: "FreeBSD 12-stable", "harvest.mask=351".
 fn is_setup(around: &Surroundings<'_>, item: &Item) -> bool {
     const HARDWARE: [&str; 11] = [
@@ -433,6 +468,21 @@ mod tests {
             "Nothing else changed.",
         ] {
             assert!(!is_of_order_or_range(text), "{text}");
+        }
+    }
+
+    /// "All models except the smallest exceed 1 Gbit/s" was wrong of the smallest.
+    #[test]
+    fn what_is_left_out_is_not_spoken_of() {
+        for text in [
+            "All models except the smallest exceed 1 Gbit/s.",
+            "Apart from pf they all lose less than 10 %.",
+            "All but one gain.",
+        ] {
+            assert!(has_exceptions(text), "{text}");
+        }
+        for text in ["All of them gain, but little.", "It is other hardware than before."] {
+            assert!(!has_exceptions(text), "{text}");
         }
     }
 }

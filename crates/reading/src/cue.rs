@@ -317,7 +317,7 @@ fn more(tokens: &[Token], amounts: &[Amount], at: usize) -> Option<(Say, bool)> 
 }
 
 const BURDENS: &str =
-    "time latency cost costs price overhead cycles duration ns microseconds us nanoseconds";
+    "time latency cost costs price overhead cycles duration ns microseconds nanoseconds";
 
 /// "The time of a packet rises" is a loss.
 fn burdened(tokens: &[Token], at: usize, say: Say) -> Say {

@@ -287,7 +287,7 @@ pub(crate) fn is_change(
     sign: Option<Sign>,
 ) -> bool {
     let is_of_time = own.unit == Unit::Time
-        || piece.has("time ns per-packet expensive cycles microseconds us") && !piece.has("same");
+        || piece.has("time ns per-packet expensive cycles microseconds") && !piece.has("same");
     let all = meant(facts, piece, scope);
     all.iter().any(|change| {
         let (base, variant) = (&facts.cells[change.base], &facts.cells[change.variant]);

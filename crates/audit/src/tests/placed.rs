@@ -84,8 +84,9 @@ fn score(file: &str, is_logged: bool) -> Score {
                 score.asked += usize::from(!is_wrong && !of_it.is_empty());
                 for finding in of_it {
                     println!(
-                        "blamed {:?} {}: {shown} {}",
+                        "blamed {:?} {} {}: {shown} {}",
                         finding.severity,
+                        finding.rule.id(),
                         place.start(),
                         finding.data
                     );
@@ -100,7 +101,8 @@ fn score(file: &str, is_logged: bool) -> Score {
         score.said += 1;
         score.falsely += usize::from(!is_true);
         if !is_true {
-            println!("false: {} {} {}", finding.line, finding.claim, finding.data);
+            let rule = finding.rule.id();
+            println!("false: {rule} {} {} {}", finding.line, finding.claim, finding.data);
         }
     }
     println!("{score:?}");
@@ -212,7 +214,7 @@ fn four_pages_of_four_authors() {
         include_str!("unseen/appliance.txt"),
         include_str!("unseen/nftables.txt"),
     ]);
-    assert!(own.found >= 35 && own.blamed <= 1 && own.asked <= 6 && own.falsely <= 1, "{own:?}");
+    assert!(own.found >= 35 && own.blamed == 0 && own.asked <= 7 && own.falsely == 0, "{own:?}");
 }
 
 /// Sizes of a table, two cards with queues, latency in tables, an upgrade, read first after that: 20 of 34 were found, 6
@@ -315,8 +317,66 @@ fn six_pages_of_another_stranger() {
     assert!(own.found >= 16 && own.blamed == 0 && own.asked <= 11 && own.falsely == 0, "{own:?}");
 }
 
+/// A committer's blocks, a report of a laboratory, a mail, firewalls, a note of a vendor, a diary, written by one of ours
+/// without sight of the rules, as the next eight: at first sight 24 of 48 were found, 5 of 48 right ones called wrong, and 6
+/// of 17 findings false. What one reader alone contradicts is asked about since then.
+#[test]
+fn six_pages_of_one_reader_too_few() {
+    let own = scored(&[
+        include_str!("unseen/prefetch-mbuf.txt"),
+        include_str!("unseen/x710-e810.txt"),
+        include_str!("unseen/fib-algo-mail.txt"),
+        include_str!("unseen/firewalls-14.txt"),
+        include_str!("unseen/rx-models.txt"),
+        include_str!("unseen/vm-io-diary.txt"),
+    ]);
+    assert!(own.found >= 24 && own.blamed == 0 && own.asked <= 17 && own.falsely == 0, "{own:?}");
+}
+
+/// Two boxes, a cover letter, tunnels, a forum's tunables, read after that: at first sight 16 of 32 were found, 2 of 32
+/// called wrong, and 2 of 10 findings false. That two ends in one clause are not told apart, and on which line a claim
+/// stands, was learned by them.
+#[test]
+fn four_pages_after_the_demotion() {
+    let own = scored(&[
+        include_str!("unseen/two-boxes-upgrade.txt"),
+        include_str!("unseen/batched-recycling.txt"),
+        include_str!("unseen/tunnels.txt"),
+        include_str!("unseen/home-tunables.txt"),
+    ]);
+    assert!(own.found >= 16 && own.blamed == 0 && own.asked <= 10 && own.falsely == 0, "{own:?}");
+}
+
+/// Queues, a mail of a bisection, guests, a small board, read last: at first sight 24 of 32 were found, none of 32 called
+/// wrong, and none of 8 findings false.
+#[test]
+fn four_pages_with_none_called_wrong_falsely() {
+    let own = scored(&[
+        include_str!("unseen/queues-and-inet6.txt"),
+        include_str!("unseen/bisected-mail.txt"),
+        include_str!("unseen/guests.txt"),
+        include_str!("unseen/nat-board.txt"),
+    ]);
+    assert!(own.found >= 24 && own.blamed == 0 && own.asked <= 8 && own.falsely == 0, "{own:?}");
+}
+
+/// Six pages of blocks: at first sight 30 of 33 were found, 3 of 37 called wrong, and 3 of 22 findings false. "Us" that is no
+/// microseconds, what is slower than something that is no set, and the family that is not shown were learned by them.
+#[test]
+fn six_pages_of_blocks() {
+    let own = scored(&[
+        include_str!("unseen/bridge-lock.txt"),
+        include_str!("unseen/crypto-offload.txt"),
+        include_str!("unseen/guest-clusters.txt"),
+        include_str!("unseen/llq.txt"),
+        include_str!("unseen/netgraph-mail.txt"),
+        include_str!("unseen/border-filter.txt"),
+    ]);
+    assert!(own.found >= 30 && own.blamed == 0 && own.asked <= 13 && own.falsely == 0, "{own:?}");
+}
+
 /// Every page of this form.
-const PLACED: [&str; 45] = [
+const PLACED: [&str; 65] = [
     include_str!("unseen/eighteenth.txt"),
     include_str!("unseen/nineteenth.txt"),
     include_str!("unseen/twentieth.txt"),
@@ -362,6 +422,26 @@ const PLACED: [&str; 45] = [
     include_str!("unseen/home-diary.txt"),
     include_str!("unseen/release-notes.txt"),
     include_str!("unseen/firewalls-inet6.txt"),
+    include_str!("unseen/prefetch-mbuf.txt"),
+    include_str!("unseen/x710-e810.txt"),
+    include_str!("unseen/fib-algo-mail.txt"),
+    include_str!("unseen/firewalls-14.txt"),
+    include_str!("unseen/rx-models.txt"),
+    include_str!("unseen/vm-io-diary.txt"),
+    include_str!("unseen/two-boxes-upgrade.txt"),
+    include_str!("unseen/batched-recycling.txt"),
+    include_str!("unseen/tunnels.txt"),
+    include_str!("unseen/home-tunables.txt"),
+    include_str!("unseen/queues-and-inet6.txt"),
+    include_str!("unseen/bisected-mail.txt"),
+    include_str!("unseen/guests.txt"),
+    include_str!("unseen/nat-board.txt"),
+    include_str!("unseen/bridge-lock.txt"),
+    include_str!("unseen/crypto-offload.txt"),
+    include_str!("unseen/guest-clusters.txt"),
+    include_str!("unseen/llq.txt"),
+    include_str!("unseen/netgraph-mail.txt"),
+    include_str!("unseen/border-filter.txt"),
 ];
 
 /// Where the numbers of some lines are that have a unit, or are in words; each with what stands in its place instead.

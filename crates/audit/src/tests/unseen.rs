@@ -517,7 +517,7 @@ fn sixteenth_page() {
 #[test]
 fn seventeenth_page() {
     let (found, blamed, asked, _) = told_of(include_str!("unseen/seventeenth.txt"));
-    assert!(found >= 11 && blamed <= 1 && asked <= 4, "{found} {blamed} {asked}");
+    assert!(found >= 11 && blamed == 0 && asked <= 5, "{found} {blamed} {asked}");
 }
 
 /// A set that somebody wrote without sight of the rules: `FWDLAB_BLIND_SET=FILE`. It fails below 90 % of the

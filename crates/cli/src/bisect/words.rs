@@ -95,5 +95,5 @@ pub fn json(answer: &Answer, chain: &[String], count: usize) -> anyhow::Result<S
         "states": chain.len(),
         "comparisons": count,
     });
-    Ok(serde_json::to_string_pretty(&value)? + "\n")
+    crate::output::json(&value)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use fwdlab_guard::words::in_json;
 use fwdlab_stats::multiple::{Correction, Kind};
 use fwdlab_stats::{Comparison, Method};
 
@@ -10,9 +11,8 @@ use crate::Compared;
 /// Pretty JSON of all that was compared.
 pub(crate) fn json(compared: &Compared) -> String {
     // every value is a number, a text or one of our own enums, none of which can fail
-    let mut text = serde_json::to_string_pretty(compared).unwrap_or_default();
-    text.push('\n');
-    text
+    let text = serde_json::to_string_pretty(compared).unwrap_or_default();
+    in_json(&text).into_owned() + "\n"
 }
 
 /// One line per judgement.

@@ -92,8 +92,8 @@ fn is_part(piece: &Piece, at: usize) -> bool {
 
 /// "Adds 1.2 W", "45 kpps more", "81 kpps ahead".
 fn is_step(piece: &Piece, at: usize) -> bool {
-    const BEFORE: &str = "adds add added gains gained gain loses lose lost wins win won saves saved another extra by";
-    const BEHIND: &str = "more less faster slower higher lower longer shorter sooner later extra ahead behind above below apart";
+    const BEFORE: &str = "adds add added gains gained gain loses lose lost wins win won saves saved another extra by away";
+    const BEHIND: &str = "more less faster slower higher lower longer shorter sooner later extra ahead behind above below apart away";
     let before = &piece.tokens[at.saturating_sub(2)..at];
     let next = piece.tokens.get(at + 1).filter(|_| !piece.tokens[at].is_last);
     let is_to = before.iter().any(|own| own.is("to from at"));

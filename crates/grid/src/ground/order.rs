@@ -1,6 +1,8 @@
 //! Orders that are so of nothing that a clause names: one thing more, better or earlier than another, one of all at an
 //! end, two that are the same.
 
+use std::ops::Range;
+
 use crate::ground::end::at_an_end;
 use crate::ground::facts::Ungrounded;
 use crate::ground::scope::{Scope, Seen};
@@ -14,14 +16,15 @@ use crate::piece::Piece;
 type RuleOfClause = fn(&Seen<'_>, &Piece) -> Vec<(usize, Told)>;
 
 /// The first order that nothing bears out.
-pub(crate) fn check(scope: &Scope<'_>) -> Option<Ungrounded> {
+pub(crate) fn check(scope: &Scope<'_>, part: &Range<usize>) -> Option<Ungrounded> {
     const RULES: [RuleOfClause; 4] = [compared, at_an_end, the_same, moved];
     for rule in RULES {
         let mut all: Vec<(usize, Told)> = Vec::new();
         for seen in &scope.seen {
             all.extend(seen.pieces.iter().flat_map(|piece| rule(seen, piece)));
         }
-        let places: Vec<usize> = all.iter().map(|own| own.0).collect();
+        let places: Vec<usize> =
+            all.iter().map(|own| own.0).filter(|at| part.contains(at)).collect();
         for at in places {
             let mut own = all.iter().filter(|own| own.0 == at).map(|own| &own.1);
             if own.clone().any(|told| *told == Told::So) {

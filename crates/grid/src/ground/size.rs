@@ -1,5 +1,7 @@
 //! Numbers that no fact is.
 
+use std::ops::Range;
+
 use crate::ground::beyond::beyond;
 use crate::ground::claim::{Claim, claims};
 use crate::ground::facts::{
@@ -18,7 +20,7 @@ const REACH: f64 = 1.35;
 const LOW_REACH: f64 = 2.0;
 
 /// The first number that nothing bears out.
-pub(crate) fn check(scope: &Scope<'_>) -> Option<Ungrounded> {
+pub(crate) fn check(scope: &Scope<'_>, part: &Range<usize>) -> Option<Ungrounded> {
     // what another part of the page, or what a line carries, is held against
     const APART: [&str; 7] =
         ["section", "chapter", "previous", "earlier", "first table", "line rate", "line-rate"];
@@ -28,7 +30,7 @@ pub(crate) fn check(scope: &Scope<'_>) -> Option<Ungrounded> {
     }
     let found = claims(scope);
     let all: Vec<Number> = found.values().map(|own| own.number).collect();
-    found.iter().find_map(|(at, own)| {
+    found.iter().filter(|(at, _)| part.contains(at)).find_map(|(at, own)| {
         let rest: Vec<Number> =
             all.iter().copied().filter(|other| other.value != own.number.value).collect();
         of_claim(scope, *at, own, &rest)

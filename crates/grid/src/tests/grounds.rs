@@ -10,7 +10,7 @@ fn asked(grids: &[&Grid], text: &str) -> Option<String> {
     let heads: Vec<&BTreeSet<String>> = grids.iter().map(|_| &none).collect();
     let stated = [Number { value: 14.88e6, half: 5e3, unit: Unit::Packets }];
     let sentence = Sentence { grids, heads: &heads, stated: &stated, before: "", text };
-    ungrounded(&sentence).map(|own| own.data)
+    ungrounded(&sentence, &(0..text.len())).map(|own| own.data)
 }
 
 fn hold(grid: &Grid, right: &[&str], wrong: &[&str]) {
@@ -46,6 +46,17 @@ fn a_number_is_some_figure_of_what_is_named() {
             "Routing does 3.1 times what NAT does.",
             "About 6.5 Mpps are left with NAT.",
         ],
+    );
+}
+
+/// What is taken away is no value that is left: 9 of 8 was one, as both are written.
+#[test]
+fn what_is_taken_away_is_what_two_are_apart() {
+    let grid = table("| setup | Mpps |\n|---|---:|\n| plain | 20 |\n| NAT | 8 |\n", "");
+    hold(
+        &grid,
+        &["NAT takes away 12 Mpps.", "NAT takes 12 Mpps away."],
+        &["NAT takes away 9 Mpps.", "NAT takes 9 Mpps away."],
     );
 }
 

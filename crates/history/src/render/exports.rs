@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use fwdlab_guard::words;
 use serde_json::{Map, Value, json};
 
 use crate::find::History;
-use crate::point::Point;
+use crate::point::{Key, Point};
 use crate::series::{Series, sort};
 use crate::{Error, Result};
 
@@ -17,12 +18,13 @@ use crate::{Error, Result};
 /// When it cannot be encoded.
 pub fn github_action_benchmark(history: &History) -> Result<String> {
     let list = |is_lower_better: bool| -> Vec<Value> {
-        let own = history.series.iter().filter(|s| s.key.is_lower_better() == is_lower_better);
-        own.filter_map(|series| {
+        let own = history.series.iter().zip(names(history));
+        let own = own.filter(|(s, _)| s.key.is_lower_better() == is_lower_better);
+        own.filter_map(|(series, name)| {
             let point = series.points.last()?;
             let (low, high) = point.interval();
             Some(json!({
-                "name": series.key.name(),
+                "name": name,
                 "unit": series.key.unit,
                 "value": point.median(),
                 "range": format!("{low}..{high}"),
@@ -40,14 +42,54 @@ pub fn github_action_benchmark(history: &History) -> Result<String> {
 /// When it cannot be encoded.
 pub fn bencher(history: &History) -> Result<String> {
     let mut all = Map::new();
-    for series in &history.series {
+    for (series, name) in history.series.iter().zip(names(history)) {
         let Some(point) = series.points.last() else { continue };
         let (low, high) = point.interval();
         let measure = measure(series);
         let figure = json!({ "value": point.median(), "lower_value": low, "upper_value": high });
-        all.insert(series.key.name(), json!({ measure: figure }));
+        all.insert(name, json!({ measure: figure }));
     }
     encode(&Value::Object(all))
+}
+
+/// A name for each series by which all three tell it from the others: they know a series by its name alone, Bencher
+/// refuses all of a list that has an empty name or one of more than 1,024 bytes, and a line end breaks their tables.
+/// Series of one name (parts that read alike when they stand together) have their parts behind it.
+fn names(history: &History) -> Vec<String> {
+    let named = |series: &Series| match series.key.name() {
+        name if name.trim().is_empty() => "series".to_owned(),
+        name => words::one_line(&name).into_owned(),
+    };
+    let own: Vec<String> = history.series.iter().map(named).collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    own.iter().for_each(|name| *counts.entry(name).or_default() += 1);
+    let told_apart =
+        history.series.iter().zip(&own).map(|(series, name)| match counts.get(name.as_str()) {
+            Some(2..) => cut(&format!("{name} [{}]", parts(&series.key))),
+            _ => cut(name),
+        });
+    told_apart.collect()
+}
+
+/// The parts of a series, each with what it is: `machine "A B", configuration "C"`.
+fn parts(key: &Key) -> String {
+    let parts = serde_json::to_value(key).unwrap_or_default();
+    let known = parts.as_object().into_iter().flatten().filter(|(_, own)| **own != "");
+    let named: Vec<String> = known.map(|(part, own)| format!("{part} {own}")).collect();
+    words::one_line(&named.join(", ")).into_owned()
+}
+
+/// A name that is short enough for Bencher: of a longer one the beginning, and a checksum (FNV-1a) of all of it.
+fn cut(name: &str) -> String {
+    const MOST: usize = 1_000;
+    if name.len() <= MOST {
+        return name.to_owned();
+    }
+    let sum = name.bytes().fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let end = (0..=MOST - 32).rev().find(|at| name.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}… {sum:016x}", &name[..end])
 }
 
 /// What Bencher calls a figure: its own `throughput` is of so many a second, its own `latency` in nanoseconds; any
@@ -85,7 +127,7 @@ pub fn otava(history: &History) -> String {
         }
     }
     sort(&mut order);
-    let heads: Vec<String> = history.series.iter().map(|s| quoted(&s.key.name())).collect();
+    let heads: Vec<String> = names(history).iter().map(|name| quoted(name)).collect();
     let mut text = format!("time,commit,{}\n", heads.join(","));
     let columns: Vec<Vec<f64>> = (0..history.series.len())
         .map(|column| {
@@ -129,5 +171,6 @@ fn quoted(field: &str) -> String {
 
 fn encode(value: &Value) -> Result<String> {
     let encoded = serde_json::to_string_pretty(value);
-    encoded.map(|text| text + "\n").map_err(|source| Error::Encode { what: "the export", source })
+    let encoded = encoded.map_err(|source| Error::Encode { what: "the export", source })?;
+    Ok(words::in_json(&encoded).into_owned() + "\n")
 }

@@ -1,5 +1,6 @@
 //! A history as JSON, in base units.
 
+use fwdlab_guard::words;
 use serde_json::{Value, json};
 
 use crate::find::{Alert, Cause, History, Moved};
@@ -13,7 +14,8 @@ use crate::{Error, Result};
 /// When it cannot be encoded.
 pub fn json(history: &History) -> Result<String> {
     let encoded = serde_json::to_string_pretty(&value(history));
-    encoded.map(|text| text + "\n").map_err(|source| Error::Encode { what: "the history", source })
+    let encoded = encoded.map_err(|source| Error::Encode { what: "the history", source })?;
+    Ok(words::in_json(&encoded).into_owned() + "\n")
 }
 
 /// The same as a value.
