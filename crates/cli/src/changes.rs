@@ -10,6 +10,8 @@ use fwdlab_experiment::fields::nearest;
 use fwdlab_experiment::quantity;
 use toml_edit::{DocumentMut, Item, Table, Value, value};
 
+use crate::devices;
+
 const HEADING: &str = "Changes of the experiment";
 
 /// Arguments of commands that run experiments.
@@ -92,7 +94,12 @@ impl Changes {
             }
             match key.split_once(':') {
                 Some((variant, word)) => set_word(&mut file, (variant, word.trim()), new)?,
-                None => put(file.as_table_mut(), key, written(new)),
+                None => {
+                    if let Some(why) = of_a_variant(&file, key, new) {
+                        bail!("--set {set}: {why}");
+                    }
+                    put(file.as_table_mut(), key, written(new));
+                }
             }
         }
         Ok(file.to_string())
@@ -128,6 +135,28 @@ fn put(table: &mut Table, key: &str, mut new: Value) {
         *new.decor_mut() = old.decor().clone();
     }
     table.insert(key, value(new));
+}
+
+/// What to say of a key that is a control word, which only a variant can set; nothing of others.
+fn of_a_variant(file: &DocumentMut, key: &str, new: &str) -> Option<String> {
+    let (table, _) = key.split_once('.')?;
+    let device = match file.get("device") {
+        None => devices::all().first().copied()?,
+        Some(name) => devices::named(name.as_str()?)?,
+    };
+    if file.contains_key(table) || device.check_word(key).is_err() {
+        return None;
+    }
+    let takes = device.check_value(key, new).err();
+    let takes =
+        takes.map_or_else(String::new, |own| format!("; {}, wanted {}", own.what, own.wanted));
+    let variants = file.get("variant").and_then(Item::as_array_of_tables);
+    let names = variants.into_iter().flatten().filter_map(|own| own.get("name")?.as_str());
+    let names: Vec<&str> = names.collect();
+    Some(format!(
+        "{key} is a control word, which a variant sets: write --set VARIANT:{key}=VALUE, with one of {}{takes}",
+        names.join(", ")
+    ))
 }
 
 /// Sets a control word of a variant.
@@ -223,6 +252,15 @@ mod tests {
             let error = changed(&Changes { set, blocks: Some("1".into()), ..Changes::default() });
             let error = error.unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
+        }
+        // "this key is unknown; remove it" was said of a word, whatever its value
+        let word = "fwdlab.device.route_cache";
+        for (value, takes) in [("2", true), ("0", false)] {
+            let set = vec![format!("{word}={value}")];
+            let error = changed(&Changes { set, ..Changes::default() }).unwrap_err().to_string();
+            let wanted = format!("write --set VARIANT:{word}=VALUE, with one of a, b");
+            assert!(error.contains(&wanted), "{error}");
+            assert_eq!(error.ends_with("wanted 0 or 1"), takes, "{error}");
         }
         let set = ["margin=1%", "margin=2%"].map(str::to_owned).to_vec();
         let error = changed(&Changes { set, ..Changes::default() }).unwrap_err().to_string();

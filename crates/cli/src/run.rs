@@ -227,6 +227,7 @@ impl Campaign<'_> {
         if self.experiment.blocks.planned() == 1 {
             fwdlab_guard::say!("warning: one block decides nothing: --blocks 8 gives a verdict");
         }
+        preflight::say_idle(self.experiment);
         preflight::caution(self.experiment);
         if !self.arguments.quiet {
             preflight::announce(self.experiment);

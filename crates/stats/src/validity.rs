@@ -336,6 +336,9 @@ impl Finding {
             Self::AnnouncedFlowsDiffer { .. } => {
                 "count distinct flows at the receiver, and correct the report or the command"
             }
+            Self::TrialsMissing { failed, .. } if failed.is_empty() => {
+                "run what is missing: a campaign that was stopped goes on with the same `fwdlab run`"
+            }
             Self::TrialsMissing { .. } => {
                 "look at the failed trials and run them again (in a campaign: the same `fwdlab run` with \
                  --retry-failed)"

@@ -16,6 +16,7 @@ pub mod convergence;
 mod device;
 mod error;
 mod figures;
+mod idle;
 mod intervals;
 mod kind;
 mod lanes;
