@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::asked::{based, terms};
-use crate::input::metric_of;
+use crate::input::{metric_of, results};
 use crate::{CompareError, Compared, Group, Judgement, Options, Unfinished, campaigns, sides};
 use fwdlab_claims::judge::{self, judge_by};
 use fwdlab_claims::runs::{self, Series};
@@ -49,7 +49,7 @@ fn no_campaign(path: &Path) -> CompareError {
 }
 
 fn read(paths: &[std::path::PathBuf]) -> Result<Vec<Results>, CompareError> {
-    paths.iter().map(|path| Ok(Results::read(path)?)).collect()
+    paths.iter().map(|path| results(path)).collect()
 }
 
 /// One directory: for each traffic and figure that decides, a group with the judgements of the

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fwdlab_history::{History, Options, find, read, render};
 use fwdlab_results::journal::Journal;
-use fwdlab_results::{Campaign, examples};
+use fwdlab_results::{Campaign, Trial, examples};
 use serde_json::Value;
 
 /// A year of `.pps` files: two configurations, 40 revisions of five runs, pf 5 % slower from r301000
@@ -153,9 +153,13 @@ fn a_copy_of_a_campaign_is_no_point() {
     let root = tempfile::tempdir().unwrap();
     let write = |name: &str, seed: u64, is_ended: bool| {
         let dir = root.path().join(name);
-        let campaign = Campaign { seed, ..examples::campaign() };
+        let day = format!("2026-11-0{seed}T13:00:00Z");
+        let campaign = Campaign { seed, started: day.clone(), ..examples::campaign() };
         let mut journal = Journal::create(&dir, &campaign, "title = \"t\"", None).unwrap();
-        (0..campaign.trials.len()).for_each(|at| journal.append(&examples::trial(at)).unwrap());
+        for at in 0..campaign.trials.len() {
+            let started = Some(day.clone());
+            journal.append(&Trial { started, ..examples::trial(at) }).unwrap();
+        }
         if is_ended {
             journal.finish("all blocks run").unwrap();
         }

@@ -15,7 +15,7 @@ use fwdlab_claims::judge;
 use fwdlab_claims::runs::{self, Series};
 use fwdlab_claims::setting::Setting;
 use fwdlab_guard::input as guard;
-use fwdlab_results::Error::NoDirectory;
+use fwdlab_results::Error::{NoDirectory, NoResults};
 use fwdlab_results::{JOURNAL_FILE, Metric, Results};
 
 /// Longest input.
@@ -29,7 +29,7 @@ pub(crate) fn read_all(
     let mut all = Vec::new();
     for path in &options.sources {
         let found = if path.is_dir() {
-            let results = Results::read(path)?;
+            let results = results(path)?;
             if let Some(line) = results.changed {
                 return Err(CompareError::Changed { path: path.clone(), line });
             }
@@ -43,6 +43,20 @@ pub(crate) fn read_all(
         all.extend(found);
     }
     Ok(go_bench::without_nothing(all))
+}
+
+/// What a results directory holds.
+pub(crate) fn results(dir: &Path) -> Result<Results, CompareError> {
+    Results::read(dir).map_err(|error| {
+        let is_figures = |entry: std::fs::DirEntry| {
+            entry.path().extension().is_some_and(|ending| ending == "pps")
+        };
+        let mut entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+        match matches!(error, NoResults { .. }) && entries.any(is_figures) {
+            true => CompareError::FilesOfFigures { dir: dir.to_owned() },
+            false => error.into(),
+        }
+    })
 }
 
 /// Series of a campaign with what its own checks say of each: beside another source these were lost.

@@ -60,7 +60,8 @@ impl Testbed {
 }
 
 fn read(mut top: Section<'_>, path: &Path, complaints: &mut Complaints<'_>) -> Option<Testbed> {
-    if let Some((field, at)) = top.place("variant").or_else(|| top.place("traffic")) {
+    let mut unread = top.anew();
+    if let Some((field, at)) = unread.place("variant").or_else(|| unread.place("traffic")) {
         // Each of its keys would be unknown.
         let complaint = Complaint::new(
             "this is an experiment file",
@@ -84,9 +85,8 @@ fn read(mut top: Section<'_>, path: &Path, complaints: &mut Complaints<'_>) -> O
     let (dut, tester, receiver) = (host(DUT), host(TESTER), host(RECEIVER));
     let hooks = top.table("hooks", complaints).map(|table| read_hooks(table, complaints));
     let limits = top.table("limits", complaints).map(|table| read_limits(table, complaints));
-    let generator = top.table("tester", complaints);
-    let generator = generator.map(|table| read_generator(table, &mut macs, complaints));
-    let generator = generator.unwrap_or_default();
+    let own = top.table("tester", complaints);
+    let generator = own.map(|own| read_generator(own, &mut macs, complaints)).unwrap_or_default();
     if let Some(hosts) = hosts {
         for (host, role) in [(&dut, DUT), (&tester, TESTER)] {
             if host.is_none() && complaints.is_empty() {
@@ -101,7 +101,9 @@ fn read(mut top: Section<'_>, path: &Path, complaints: &mut Complaints<'_>) -> O
         }
         hosts.finish(complaints);
     }
-    top.finish(complaints);
+    let of_hosts =
+        |key: &str| [DUT, RECEIVER].contains(&key).then(|| format!("write [hosts.{key}]"));
+    top.finish_beside(of_hosts, complaints);
     Some(Testbed {
         path: path.to_owned(),
         name: name?,
@@ -226,16 +228,15 @@ fn read_ports(
 ) -> Option<Vec<TestPort>> {
     const EXAMPLE: &str = "[{ name = \"igb1\", mac = \"02:00:00:00:00:01\" }]";
     let elements = section.list(key, EXAMPLE, complaints);
-    if elements.is_empty() && key == "loopback" {
-        return None;
-    }
     if elements.is_empty() {
         let what = "there is no port of the test network";
         let complaint = Complaint::new(what, EXAMPLE, format!("add ports = {EXAMPLE}"));
-        complaints.add(&section.at, &section.field("ports"), complaint);
+        if key != "loopback" {
+            complaints.add(&section.at, &section.field(key), complaint);
+        }
         return None;
     }
-    let mut ports = Vec::new();
+    let (mut ports, count) = (Vec::new(), elements.len());
     for Found { field, at, value } in elements {
         let Some(table) = value.as_table() else {
             let what = format!("{} is no port", shown(value));
@@ -266,18 +267,19 @@ fn read_ports(
                     Err(Complaint::new(what, wanted, "look with `ip link` or `ifconfig`"))
                 }
                 Ok(mac) => Ok(mac),
-                Err(_) => {
-                    let what = format!("{:?} is no MAC address", found.value);
-                    let wanted = "such as \"02:00:00:00:00:01\"";
-                    Err(Complaint::new(what, wanted, "correct the address"))
-                }
+                Err(_) => Err(Complaint::new(
+                    format!("{:?} is no MAC address", found.value),
+                    "such as \"02:00:00:00:00:01\"",
+                    "correct the address",
+                )),
             };
             complaints.keep(&found.at, &found.field, result)
         });
         macs.extend(mac);
         ports.extend(name.zip(mac).map(|(name, mac)| TestPort { name, mac }));
     }
-    Some(ports)
+    // of how many there are nothing is known where one is wrong
+    (ports.len() == count).then_some(ports)
 }
 
 fn read_choice<T: Copy>(

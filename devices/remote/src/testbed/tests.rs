@@ -75,6 +75,36 @@ fn an_address_that_stands_twice_is_shown_where_it_does() {
     assert_eq!((only.line, only.field.as_str()), (line + 1, "hosts.tester.ports[2].mac"));
 }
 
+/// What follows from a mistake is none, and what is meant is not to be removed.
+#[test]
+fn a_mistake_in_a_host_is_told_once_with_what_was_meant() {
+    let text = "name = \"bed\"\n[hosts.dut]\nssh = \"dut\"\nos = \"linux\"\nports = [\
+                {name = \"a\", mac = \"02:00:00:00:00:01\"}, {name = \"b\", mac = \"02:00:00:00:00:02\"}]\n\
+                [hosts.tester]\nssh = \"tester\"\nos = \"linux\"\nports = [\
+                {name = \"a\", mac = \"02:00:00:00:00:03\"}, {name = \"b\", mac = \"02:00:00:00:00:04\"}]\n";
+    Testbed::parse(Path::new("bed.toml"), text).expect("a testbed");
+    for (old, new, wanted) in [
+        ("ssh = \"dut\"", "host = \"dut\"", &["add ssh = \"an-alias\"", "did you mean ssh?"][..]),
+        ("{name = \"a\", mac = \"02:00:00:00:00:01\"}", "{name = \"a\"}", &["add mac = "]),
+        ("00:00:03", "00:00:3x", &["correct the address"]),
+        ("[hosts.dut]", "[dut]", &["write [hosts.dut]", "docs/remote.md has a whole"]),
+        (
+            "[hosts.tester]",
+            "[hosts.generator]",
+            &["did you mean tester?", "docs/remote.md has a whole"],
+        ),
+    ] {
+        let wrong = text.replacen(old, new, 1);
+        let problems = Testbed::parse(Path::new("bed.toml"), &wrong).expect_err(new);
+        let told = |start: &&str| problems.list.iter().any(|own| own.remedy.starts_with(*start));
+        assert!(
+            problems.list.len() == wanted.len() && wanted.iter().all(told),
+            "{new}: {problems}"
+        );
+        assert!(!problems.to_string().contains("one of variant"), "{problems}");
+    }
+}
+
 #[test]
 fn a_loopback_is_part_of_the_fingerprint() {
     let without = parse("kind = \"fwdlab\"\n").expect("a testbed").mark().fingerprint;
