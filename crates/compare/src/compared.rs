@@ -91,7 +91,7 @@ pub struct Unfinished {
 
 impl Unfinished {
     /// What is to be said of a campaign; nothing of one that is finished, or that was published.
-    pub(crate) fn of(results: &Results) -> Option<Self> {
+    pub fn of(results: &Results) -> Option<Self> {
         let campaign = &results.campaign;
         if results.finished.is_some() || !campaign.is_blocked() {
             return None;
