@@ -10,8 +10,8 @@ const FAST_PATH: &str = "fwdlab.device.fast_path";
 const ALGORITHMS: [(&str, Family); 2] =
     [("net.route.algo.inet.algo", Family::Inet), ("net.route.algo.inet6.algo", Family::Inet6)];
 
-/// Each difference to the baseline that does nothing, in words.
-pub(crate) fn differences(experiment: &Experiment) -> Vec<String> {
+/// Each difference to the baseline in a control word of the router that does nothing, in words.
+pub fn differences(experiment: &Experiment) -> Vec<String> {
     let mut own = experiment.variants.iter();
     let Some(baseline) = own.find(|own| own.name == experiment.baseline) else { return Vec::new() };
     let others = experiment.variants.iter().filter(|own| own.name != baseline.name);

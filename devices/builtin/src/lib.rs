@@ -33,6 +33,7 @@ mod setup;
 pub use device::plan;
 pub use error::BuiltinError;
 pub use figures::{checks, figures as latency_figures, ways};
+pub use idle::differences as idle_differences;
 pub use kind::Builtin;
 pub use rings::behind;
 pub use setup::{answers, router};
