@@ -7,8 +7,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use flate2::read::GzDecoder;
 use fwdlab_fib::algo::Dump;
-use fwdlab_fib::synth::{FULL_INET, FULL_INET6, Synth};
 use fwdlab_fib::{Address, Family, NexthopId, Prefix};
+use fwdlab_routes::synth::{FULL_INET, FULL_INET6, Synth};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

@@ -2,10 +2,10 @@
 
 use std::any::Any;
 
-use crate::algo::{Direct4Shared, Direct6Shared, RangeList};
+use crate::algo::{Coded, Direct4Shared, Direct6Shared, RangeList};
 use crate::family::{Family, Inet, Inet6};
 use crate::lookup::Lookup;
-use crate::simd::cells::{Narrow, Wide};
+use crate::simd::cells::Narrow;
 
 /// A loop of lookups, compiled for each algorithm: see [`Pinned::singly`](crate::Pinned::singly).
 pub trait Singly<F: Family> {
@@ -34,7 +34,7 @@ macro_rules! run_with {
 
 impl Inlined for Inet {
     fn singly<W: Singly<Self>>(lookup: &dyn Lookup<Self>, work: W) -> W::Output {
-        run_with!(lookup, work, Direct4Shared<Wide>, Direct4Shared<Narrow>, RangeList<u32>);
+        run_with!(lookup, work, Direct4Shared<Coded>, Direct4Shared<Narrow>, RangeList<u32>);
         work.run(lookup)
     }
 }
@@ -51,8 +51,7 @@ mod tests {
     use super::*;
     use crate::algo::Dump;
     use crate::registry::Registry;
-    use crate::synth::Synth;
-    use crate::{NexthopId, Random};
+    use crate::{NexthopId, Prefix, Random};
 
     /// The answers for these addresses, and whether the table's type was known.
     struct Answers<'a, F: Family>(&'a [F::Addr]);
@@ -68,8 +67,13 @@ mod tests {
     }
 
     fn check<F: Inlined>(routes: usize, known: &[&str]) {
-        let table = Synth::new(routes, 100, 5).table::<F>();
         let mut random = Random::new(9);
+        let table: Vec<_> = (0..routes)
+            .map(|i| {
+                let len = F::BITS / 4 + random.below(u64::from(F::BITS / 2)) as u8;
+                (Prefix::covering(random.addr::<F>(), len), NexthopId(1 + i as u32 % 100))
+            })
+            .collect();
         let addrs: Vec<_> = (0..3000)
             .map(|i| match i % 2 {
                 0 => random.addr::<F>(),

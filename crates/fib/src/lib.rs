@@ -52,8 +52,6 @@ mod rib;
 mod rmlock;
 mod simd;
 mod sync;
-#[cfg(any(test, feature = "synth"))]
-pub mod synth;
 
 pub use caches::CacheSizes;
 pub use epoch::{Grace, Stamp};

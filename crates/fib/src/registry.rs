@@ -165,9 +165,9 @@ impl<F: Family> Listed<F> {
         Ok(self.0.build(dump)?.lookup())
     }
 
-    /// Bits of the nexthop numbers in the structure for a table with numbers up to `highest`.
-    pub fn nexthop_bits(&self, highest: u32) -> u32 {
-        self.0.nexthop_bits(highest)
+    /// Bits of the nexthop numbers in the structure for such a table.
+    pub fn nexthop_bits(&self, facts: &TableFacts) -> u32 {
+        self.0.nexthop_bits(facts)
     }
 
     /// As [`build`](Self::build) in the form for higher nexthop numbers; `None` where that is no other.

@@ -20,11 +20,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use fwdlab_fib::synth::{FULL_INET, FULL_INET6, Synth};
 use fwdlab_fib::{
     Address, Choice, Family, Fib, Inet, Inet6, Nexthop, NexthopId, Prefix, Random, Reader,
 };
 use fwdlab_lookups::{BenchFamily, Stream, spread_nexthop};
+use fwdlab_routes::synth::{FULL_INET, FULL_INET6, Synth};
 
 /// Lookups of one run.
 const LOOKUPS: usize = 1 << 16;

@@ -150,8 +150,9 @@ fn forms<F: BenchFamily>(
     facts: &TableFacts,
 ) -> Vec<(Form<F>, f64)> {
     let name = algorithm.name();
-    let bits = algorithm.nexthop_bits(facts.nexthops);
-    let wide_bits = algorithm.nexthop_bits(algorithm.limits().nexthops);
+    let bits = algorithm.nexthop_bits(facts);
+    let nexthops = algorithm.limits().nexthops;
+    let wide_bits = algorithm.nexthop_bits(&TableFacts { nexthops, ..*facts });
     let mut forms = Vec::new();
     let mut label = name.to_string();
     let start = Instant::now();

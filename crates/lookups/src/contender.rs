@@ -72,18 +72,26 @@ impl Default for Nothing {
     }
 }
 
+/// Most addresses of a batch.
+pub const MOST_BURST: usize = 1024;
+
+/// The answers of a batch; on a cache line of their own, as the peers' are.
+#[repr(align(64))]
+struct Answers([NexthopId; MOST_BURST]);
+
 /// One of this crate's algorithms.
 pub struct Ours<F: Family> {
     name: String,
     nexthop_bits: u32,
     lookup: Arc<dyn Lookup<F>>,
-    answers: Vec<NexthopId>,
+    answers: Box<Answers>,
 }
 
 impl<F: Family> Ours<F> {
     /// A table under a name, built by an algorithm with nexthop numbers of so many bits.
     pub fn new(name: impl Into<String>, nexthop_bits: u32, lookup: Arc<dyn Lookup<F>>) -> Self {
-        Self { name: name.into(), nexthop_bits, lookup, answers: Vec::new() }
+        let answers = Box::new(Answers([NexthopId::NONE; MOST_BURST]));
+        Self { name: name.into(), nexthop_bits, lookup, answers }
     }
 }
 
@@ -102,10 +110,9 @@ impl<F: Inlined> Contender<F> for Ours<F> {
     }
 
     fn batch(&mut self, keys: &Keys<F>, burst: usize) -> u64 {
-        self.answers.resize(burst, NexthopId::NONE);
         let mut sum = 0;
-        for addrs in keys.native().chunks(burst) {
-            let answers = &mut self.answers[..addrs.len()];
+        for addrs in keys.native().chunks(burst.min(MOST_BURST)) {
+            let answers = &mut self.answers.0[..addrs.len()];
             self.lookup.lookup_batch(addrs, answers);
             // 1024 numbers below 2^22 fit 32 bits.
             sum += u64::from(answers.iter().map(|answer| answer.0).sum::<u32>());

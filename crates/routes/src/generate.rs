@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use fwdlab_fib::synth::Synth;
+use crate::synth::Synth;
 use fwdlab_fib::{Inet, Inet6, NexthopId};
 
 use super::{LearnedRoute, RouteTable};

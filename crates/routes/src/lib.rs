@@ -19,6 +19,7 @@ mod gathering;
 pub mod generate;
 mod mrt;
 mod prefix;
+pub mod synth;
 mod text;
 mod updates;
 

@@ -39,7 +39,7 @@ pub use ranges::ranges;
 pub(crate) use bitruns4::BitRuns4;
 pub(crate) use bitruns6::BitRuns6;
 pub(crate) use bsearch::BinarySearch;
-pub(crate) use direct4::{Direct4, Shared as Direct4Shared};
+pub(crate) use direct4::{Coded, Direct4, Shared as Direct4Shared};
 pub(crate) use direct6::{Direct6, Shared as Direct6Shared};
 pub(crate) use dpdk_lpm::DpdkLpm;
 pub(crate) use dxr::Dxr;
@@ -177,9 +177,9 @@ pub trait Algorithm<F: Family>: Debug + Sync {
     /// When the table is beyond what the algorithm can hold.
     fn build(&self, dump: &Dump<F>) -> Result<Box<dyn Module<F>>, AlgorithmError>;
 
-    /// Bits of the nexthop numbers in the structure for a table with numbers up to `highest`.
-    fn nexthop_bits(&self, highest: u32) -> u32 {
-        let _ = highest;
+    /// Bits of the nexthop numbers in the structure for such a table.
+    fn nexthop_bits(&self, facts: &TableFacts) -> u32 {
+        let _ = facts;
         u32::BITS - self.limits().nexthops.leading_zeros()
     }
 

@@ -58,6 +58,14 @@ pub struct Tree6;
 #[repr(align(64))]
 struct Node([u64; KEYS]);
 
+/// A tree of three levels, of which the unused nodes and answers are there, too: no place on the way is outside.
+struct Three {
+    root: Node,
+    middle: [Node; KEYS],
+    last: [Node; KEYS * KEYS],
+    answers: [u32; KEYS * KEYS * KEYS],
+}
+
 /// Ranges that begin within one /64, by their last 64 bits; unused keys are the highest number and
 /// unused nexthops repeat the last.
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +82,8 @@ struct List(u32, u32);
 struct Tree {
     /// By the first 16 bits: the nexthop of the whole /16, or [`MORE`].
     first: Box<[u32; PAGES]>,
-    /// Nodes from the root down.
+    three: Option<Box<Three>>,
+    /// Nodes from the root down, where they are more than three levels.
     levels: Vec<Vec<Node>>,
     /// By the place of a key in the last level: a nexthop, or [`LIST`] and its number.
     answers: Vec<u32>,
@@ -114,10 +123,42 @@ impl OfDump<Inet6> for Tree {
     }
 }
 
+impl Node {
+    /// The place of the child of this node, the `at`-th of its level, that has the answer for an address.
+    #[inline(always)]
+    fn child<C: Count>(&self, at: usize, high: u64) -> usize {
+        (at * KEYS + C::wide_up_to_16(&self.0, high) as usize).wrapping_sub(1)
+    }
+}
+
+impl Three {
+    fn new(root: Node, middle: &[Node], last: &[Node], answers: &[u32]) -> Self {
+        // The highest addresses go through all unused keys to the last answer.
+        let node =
+            |level: &[Node], i: usize| level.get(i).copied().unwrap_or(Node([u64::MAX; KEYS]));
+        let answer = |i: usize| answers.get(i).or(answers.last()).copied().unwrap_or(0);
+        Self {
+            root,
+            middle: std::array::from_fn(|i| node(middle, i)),
+            last: std::array::from_fn(|i| node(last, i)),
+            answers: std::array::from_fn(answer),
+        }
+    }
+
+    #[inline(always)]
+    fn descend<C: Count>(&self, high: u64) -> u32 {
+        let at = self.root.child::<C>(0, high) % self.middle.len();
+        let at = self.middle[at].child::<C>(at, high) % self.last.len();
+        let at = self.last[at].child::<C>(at, high) % self.answers.len();
+        self.answers[at]
+    }
+}
+
 impl Tree {
     fn new(spans: &[Span<u128>]) -> Self {
         let mut tree = Self {
             first: first_look(spans),
+            three: None,
             levels: Vec::new(),
             answers: Vec::with_capacity(spans.len() + 1),
             lists: Vec::new(),
@@ -150,6 +191,10 @@ impl Tree {
             }
         }
         tree.levels = levels::of_keys(&keys, (Node, |node| node.0[0]), 3);
+        if let [root, middle, last] = tree.levels.as_slice() {
+            tree.three = Some(Box::new(Three::new(root[0], middle, last, &tree.answers)));
+            (tree.levels, tree.answers) = (Vec::new(), Vec::new());
+        }
         tree
     }
 
@@ -170,30 +215,20 @@ impl Tree {
         self.lists.push(List(first, self.blocks.len() as u32));
     }
 
-    /// The number of keys in a node that are at most `high`, at the place of a child.
-    #[inline(always)]
-    fn child<C: Count>(level: &[Node], at: usize, high: u64) -> usize {
-        // Unused keys of the highest number lead behind the end for the highest addresses only,
-        // where the last answer is theirs.
-        let count = match level.get(at) {
-            Some(node) => C::wide_up_to_16(&node.0, high),
-            None => 1,
-        };
-        at * KEYS + (count as usize).wrapping_sub(1)
-    }
-
     /// The answer for an address, which may be a list's number.
     #[inline(always)]
     fn descend<C: Count>(&self, addr: u128) -> u32 {
         let high = (addr >> 64) as u64;
-        let at = match self.levels.as_slice() {
-            [root, middle, last] => {
-                let at = Self::child::<C>(root, 0, high);
-                let at = Self::child::<C>(middle, at, high);
-                Self::child::<C>(last, at, high)
-            }
-            levels => levels.iter().fold(0, |at, level| Self::child::<C>(level, at, high)),
+        if let Some(three) = &self.three {
+            return three.descend::<C>(high);
+        }
+        // Unused keys of the highest number lead behind the end for the highest addresses only,
+        // where the last answer is theirs.
+        let child = |at: usize, level: &Vec<Node>| match level.get(at) {
+            Some(node) => node.child::<C>(at, high),
+            None => at * KEYS,
         };
+        let at = self.levels.iter().fold(0, child);
         self.answers.get(at).or(self.answers.last()).map_or(0, |answer| *answer)
     }
 
@@ -239,8 +274,16 @@ impl Tree {
         if below.count() > FEW_OF_PROBES {
             return self.all_below::<C>(addrs, answers);
         }
+        let mut any = 0;
         for (addrs, answers) in addrs.iter().zip(answers.iter_mut()) {
-            each(|i| answers[i] = NexthopId(self.first(addrs[i])));
+            each(|i| {
+                answers[i] = NexthopId(self.first(addrs[i]));
+                any |= answers[i].0;
+            });
+        }
+        // Vectors of what was just stored one by one wait for their way to the cache.
+        if any & MORE == 0 {
+            return;
         }
         // For both stages: each loop of unknown length ends in a wrongly predicted branch.
         let bits = |stage: &[NexthopId; STAGE]| C::high_bits(&lanes::map(stage, |answer| answer.0));
@@ -259,8 +302,15 @@ impl Tree {
     /// Through the tree, and then through the lists of those that have one.
     #[inline(always)]
     fn all_below<C: Count>(&self, addrs: &[[u128; STAGE]], answers: &mut [[NexthopId; STAGE]]) {
+        let mut any = 0;
         for (addrs, answers) in addrs.iter().zip(answers.iter_mut()) {
-            each(|i| answers[i] = NexthopId(self.descend::<C>(addrs[i])));
+            each(|i| {
+                answers[i] = NexthopId(self.descend::<C>(addrs[i]));
+                any |= answers[i].0;
+            });
+        }
+        if any & LIST == 0 {
+            return;
         }
         // Only now, when the answers have found their way to the cache.
         for (addrs, answers) in addrs.iter().zip(answers) {
@@ -365,6 +415,7 @@ impl Lookup<Inet6> for Tree {
     fn memory_bytes(&self) -> usize {
         let nodes: usize = self.levels.iter().map(Vec::len).sum();
         size_of_val(&*self.first)
+            + self.three.as_ref().map_or(0, |three| size_of_val(&**three))
             + nodes * size_of::<Node>()
             + size_of_val(self.answers.as_slice())
             + size_of_val(self.lists.as_slice())

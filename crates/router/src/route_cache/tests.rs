@@ -1,5 +1,5 @@
-use fwdlab_fib::synth::Synth;
 use fwdlab_fib::{Choice, Fib, Inet6, Nexthop, Prefix, Random, Reader, Update};
+use fwdlab_routes::synth::Synth;
 
 use super::*;
 

@@ -53,8 +53,8 @@ impl Algorithm<Inet> for BitRuns4 {
         if facts.prefixes < 32 { 150 } else { 254 }
     }
 
-    fn nexthop_bits(&self, highest: u32) -> u32 {
-        if is_narrow_for(highest) { 8 } else { 16 }
+    fn nexthop_bits(&self, facts: &TableFacts) -> u32 {
+        if is_narrow_for(facts.nexthops) { 8 } else { 16 }
     }
 
     fn build_wide(

@@ -1,11 +1,14 @@
 //! The control side of `direct4`: writes cells from spans, after the table behind them.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::first::{First, usual_code};
-use super::{Shared, Tables};
+use super::{BLOCK_WORDS, Coded, Shared, Tables, block_of, blocks};
 use crate::algo::ahead::fetched;
 use crate::algo::bitruns4;
+use crate::algo::slab::Slab;
 use crate::algo::spans::{self, MAX_NEXTHOP, Span};
 use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Limits, Module, Response, TableFacts};
 use crate::epoch::Grace;
@@ -16,6 +19,7 @@ use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::simd::cells::{CELL_SHIFT, CELLS, Cells, Narrow, Wide, Width, cell_of};
 use crate::simd::prefetch::prefetch;
+use crate::simd::records::Records;
 
 /// Cells of 8 bits are used while at most one route in this many has a nexthop number beyond them.
 const RARE: usize = 50;
@@ -23,14 +27,16 @@ const RARE: usize = 50;
 const SOME_RECORDS: usize = 64;
 /// Tables of fewer spans get a first look.
 const SMALL_SPANS: usize = 20_000;
+/// Tables of fewer routes have cells of 16 bits anyway, for their blocks.
+const SMALL: usize = 10_000;
 
 /// The algorithm; for tables above a handful of routes, where the last-level cache holds it.
 #[derive(Debug, Clone, Copy)]
 pub struct Direct4;
 
-/// Whether cells of 8 bits do for a table with nexthop numbers up to this.
-fn is_narrow_for(highest: u32) -> bool {
-    highest < Narrow::MAX
+/// Whether a table whose nexthop numbers fit cells of 8 bits has such.
+fn is_narrow_for(prefixes: usize, highest: u32) -> bool {
+    prefixes >= SMALL && highest < Narrow::MAX
 }
 
 impl Algorithm<Inet> for Direct4 {
@@ -46,7 +52,7 @@ impl Algorithm<Inet> for Direct4 {
     /// a smaller cache `bitruns4`, which takes a fourth, comes first. Smaller tables only touch the
     /// cells that they need.
     fn preference(&self, facts: &TableFacts) -> u8 {
-        let is_narrow = is_narrow_for(facts.nexthops);
+        let is_narrow = is_narrow_for(facts.prefixes, facts.nexthops);
         let cell_bytes = if is_narrow { Narrow::BYTES } else { Wide::BYTES };
         let fits = facts.last_cache_bytes == 0 || facts.last_cache_bytes >= CELLS * cell_bytes;
         match facts.prefixes {
@@ -57,8 +63,8 @@ impl Algorithm<Inet> for Direct4 {
         }
     }
 
-    fn nexthop_bits(&self, highest: u32) -> u32 {
-        if is_narrow_for(highest) { 8 } else { 16 }
+    fn nexthop_bits(&self, facts: &TableFacts) -> u32 {
+        if is_narrow_for(facts.prefixes, facts.nexthops) { 8 } else { 16 }
     }
 
     fn build_wide(
@@ -67,19 +73,19 @@ impl Algorithm<Inet> for Direct4 {
     ) -> Option<Result<Box<dyn Module<Inet>>, AlgorithmError>> {
         let build = || {
             let spans = spans::of_dump(dump)?;
-            Builder::<Wide>::build(bitruns4::Builder::<Wide>::of_spans(&spans)?, &spans, 0)
+            Builder::<Coded>::build(bitruns4::Builder::<Wide>::of_spans(&spans)?, &spans, 0)
         };
-        is_narrow_for(dump.highest_nexthop()).then(build)
+        is_narrow_for(dump.len(), dump.highest_nexthop()).then(build)
     }
 
     fn build(&self, dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
         let spans = spans::of_dump(dump)?;
         let behind = bitruns4::Builder::<Wide>::of_spans(&spans)?;
         let beyond = dump.routes().iter().filter(|route| route.1.0 >= Narrow::MAX).count();
-        if is_rare(beyond, dump.len()) {
+        if dump.len() >= SMALL && is_rare(beyond, dump.len()) {
             Builder::<Narrow>::build(behind, &spans, beyond)
         } else {
-            Builder::<Wide>::build(behind, &spans, beyond)
+            Builder::<Coded>::build(behind, &spans, beyond)
         }
     }
 }
@@ -92,6 +98,8 @@ fn is_rare(beyond: usize, routes: usize) -> bool {
 /// Owner of the tables.
 pub(super) struct Builder<W> {
     tables: Arc<Tables<W>>,
+    /// Who has which block.
+    blocks: Slab,
     behind: bitruns4::Builder<Wide>,
     /// Routes with nexthop numbers that cells of 8 bits cannot say.
     beyond: usize,
@@ -115,9 +123,10 @@ impl<W: Width> Module<Inet> for Builder<W> {
             self.beyond =
                 (self.beyond + is_beyond(change.new)).saturating_sub(is_beyond(change.old));
         }
-        if W::MAX < Wide::MAX && !is_rare(self.beyond, rib.len()) {
+        if W::BYTES < Wide::BYTES && !is_rare(self.beyond, rib.len()) {
             return Response::Rebuild { reason: "nexthop numbers outgrow the cells" };
         }
+        self.blocks.reclaim(grace);
         for change in fetched(changes, rib) {
             let within = within_cells(change.prefix);
             let Some(spans) = spans::of_rib(rib, within) else {
@@ -145,6 +154,7 @@ impl<W: Width> Module<Inet> for Builder<W> {
                 self.behind.take_back(aside);
             }
         }
+        self.blocks.stamp(grace);
         Response::Applied
     }
 
@@ -157,7 +167,7 @@ impl<W: Width> Module<Inet> for Builder<W> {
     }
 
     fn builder_bytes(&self) -> usize {
-        self.behind.builder_bytes()
+        self.blocks.builder_bytes() + self.behind.builder_bytes()
     }
 }
 
@@ -169,13 +179,17 @@ impl<W: Width> Builder<W> {
     ) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
         let bytes = CELLS * W::BYTES;
         let cells = Cells::zeroed().ok_or(AlgorithmError::OutOfMemory { bytes })?;
+        let words = blocks::<W>() as usize * BLOCK_WORDS;
+        let out_of_memory = AlgorithmError::OutOfMemory { bytes: words * 8 };
+        let blocks = Records::zeroed(words).ok_or(out_of_memory)?;
         // Where there is no memory for it, there is none for the cells.
         let first = match spans.len() < SMALL_SPANS {
             true => First::unknown(u32::from(usual_code(spans)).min(W::MAX)),
             false => None,
         };
-        let tables = Arc::new(Tables { first, cells, behind: behind.tables() });
-        let builder = Self { tables, behind, beyond };
+        let (block_words, shown) = (AtomicUsize::new(0), behind.tables());
+        let tables = Arc::new(Tables { first, cells, blocks, block_words, behind: shown });
+        let mut builder = Self { tables, blocks: Slab::new(words, 0), behind, beyond };
         builder.write(spans, u32::MAX);
         builder.note_first(Prefix::DEFAULT);
         Ok(Box::new(builder))
@@ -196,28 +210,57 @@ impl<W: Width> Builder<W> {
         }
         let record = Prefix::<Inet>::covering(prefix.addr(), prefix.len().min(bitruns4::BLOCK_LEN));
         let cells = cell_of(record.addr())..=cell_of(record.last_addr());
-        self.tables.cells.as_array()[cells].iter().any(|cell| W::load(cell).into() == W::MAX)
+        self.tables.cells.as_array()[cells].iter().any(|cell| W::load(cell).into() >= W::MAX)
     }
 
     /// Writes the cells from the first span's start to `last`; both are ends of cells.
-    fn write(&self, spans: &[Span<u32>], last: u32) {
-        let cells = self.tables.cells.as_array();
+    fn write(&mut self, spans: &[Span<u32>], last: u32) {
         let ends = spans.iter().skip(1).map(|span| u64::from(span.0)).chain([u64::from(last) + 1]);
-        for (span, end) in spans.iter().zip(ends) {
+        for (i, (span, end)) in spans.iter().zip(ends).enumerate() {
             let start = u64::from(span.0);
             // Cells that lie whole within the span take its nexthop, the one at a ragged end
-            // leaves it to the table behind. Ragged starts are the ragged ends of other spans.
+            // leaves it to others. Ragged starts are the ragged ends of other spans.
             let (first, whole) = (start.div_ceil(256), end >> CELL_SHIFT);
             let code = u32::from(span.1).min(W::MAX);
-            for cell in cells.get(first as usize..whole as usize).unwrap_or_default() {
-                // A cell without route that was never written stays untouched memory.
-                if W::load(cell).into() != code {
-                    W::store(cell, code);
-                }
+            for cell in first as usize..whole as usize {
+                self.write_cell(cell, code);
             }
-            if end & 0xff != 0 {
-                W::store(&cells[whole as usize], W::MAX);
+            if end & 0xff != 0 && start <= whole << CELL_SHIFT {
+                self.write_parts(&spans[i..], whole as u32);
             }
+        }
+        self.tables.block_words.store(self.blocks.used_words(), Relaxed);
+    }
+
+    /// A cell without route that was never written stays untouched memory.
+    fn write_cell(&mut self, cell: usize, code: u32) {
+        let slot = &self.tables.cells.as_array()[cell];
+        let old = W::load(slot).into();
+        if old == code {
+            return;
+        }
+        W::store(slot, code);
+        if let Some(block) = block_of::<W>(old) {
+            self.blocks.retire(block, BLOCK_WORDS);
+        }
+    }
+
+    /// Writes the cell in which the first of these spans ends: its block, of which each address turns from
+    /// the answer before to the one after by itself; without one it is left to the table behind.
+    fn write_parts(&mut self, parts: &[Span<u32>], cell: u32) {
+        let old = W::load(&self.tables.cells.as_array()[cell as usize]).into();
+        let block = block_of::<W>(old).or_else(|| self.blocks.take(BLOCK_WORDS).ok());
+        let Some(block) = block else { return self.write_cell(cell as usize, W::MAX) };
+        let numbers = &self.tables.blocks.numbers::<Wide>()[4 * block as usize..];
+        let from = |part: &Span<u32>| part.0.saturating_sub(cell << CELL_SHIFT).min(256) as usize;
+        for (i, part) in parts.iter().take_while(|part| part.0 >> CELL_SHIFT <= cell).enumerate() {
+            let end = parts.get(i + 1).map_or(256, from);
+            for number in &numbers[from(part)..end] {
+                Wide::store(number, u32::from(part.1));
+            }
+        }
+        if block_of::<W>(old).is_none() {
+            self.write_cell(cell as usize, W::MAX + 1 + block / BLOCK_WORDS as u32);
         }
     }
 

@@ -14,6 +14,8 @@ const PAGE_SHIFT: u32 = 16;
 pub(super) const PAGES: usize = 1 << (u32::BITS - PAGE_SHIFT);
 /// Cells of a /16.
 const PAGE_CELLS: usize = 1 << (PAGE_SHIFT - CELL_SHIFT);
+/// Addresses of a batch that tell what its traffic is.
+const SOME: usize = 4;
 /// Pages that have their bits in one word.
 const WORD_PAGES: usize = u64::BITS as usize;
 
@@ -55,6 +57,17 @@ impl<W: Width> First<W> {
         }
     }
 
+    /// Whether a batch is of traffic for a first look: of some of its addresses most lie in usual pages.
+    #[inline(always)]
+    pub(super) fn is_for(&self, addrs: &[u32]) -> bool {
+        let some = addrs.len().min(SOME);
+        let usual = |addr: &u32| {
+            let page = (addr >> PAGE_SHIFT) as usize;
+            self.is_usual[page / WORD_PAGES].load(Relaxed) >> (page % WORD_PAGES) & 1
+        };
+        2 * addrs[..some].iter().map(usual).sum::<u64>() > some as u64
+    }
+
     /// Sends lookups in the pages that lie in or around a prefix to their cells, before those change.
     pub(super) fn forget(&self, within: Prefix<Inet>) {
         for page in pages(within) {
@@ -68,7 +81,7 @@ impl<W: Width> First<W> {
         for page in pages(within) {
             let cells = &cells[page];
             let code = W::load(&cells[0]).into();
-            let is_whole = code != W::MAX && cells.iter().all(|cell| W::load(cell).into() == code);
+            let is_whole = code < W::MAX && cells.iter().all(|cell| W::load(cell).into() == code);
             self.write(page, if is_whole { code } else { W::MAX });
         }
     }

@@ -1,13 +1,13 @@
 //! `direct4`: IPv4 tables at one memory access for a lookup.
 //!
-//! A cell for each of the 2^24 networks of /24 holds a nexthop number. Cells have 8 bits as long as
-//! nearly all routes have nexthop numbers up to 254, else 16 bits. What a cell cannot say (routes
+//! A cell for each of the 2^24 networks of /24 holds a nexthop number. Cells have 8 bits in large tables
+//! of which nearly all routes have nexthop numbers up to 254, else 16 bits. What a cell cannot say (routes
 //! longer than /24, a higher nexthop number) it leaves to a whole [`bitruns4`](super::bitruns4)
-//! table behind it:
+//! table behind it, or to a *block* of 256 nexthops, one for each address; cells of 16 bits know 4095 of them:
 //!
 //! ```text
 //! code = cells[addr >> 8]
-//! code == ESCAPE ? bitruns4(addr) : code
+//! code < ESCAPE ? code : code == ESCAPE ? bitruns4(addr) : blocks[code - ESCAPE - 1][addr & 255]
 //! ```
 //!
 //! This is DIR-24-8 (Gupta, Lin, McKeown, "Routing lookups in hardware at memory access speeds",
@@ -33,6 +33,8 @@ mod tests;
 
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU16, AtomicUsize};
 
 pub use build::Direct4;
 
@@ -45,6 +47,7 @@ use crate::simd::count::Count;
 use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Kernel};
 use crate::simd::prefetch::prefetch;
+use crate::simd::records::Records;
 use first::First;
 
 /// How many addresses ahead cells are fetched where they are not gathered.
@@ -52,12 +55,37 @@ const AHEAD: usize = 2 * LANES;
 /// Addresses between two looks at what was left to the table behind.
 const STAGE: usize = 4 * LANES;
 
-/// The tables that readers use. The highest code of a width leaves an address to `behind`.
+/// Words of a block: the nexthops of 256 addresses.
+const BLOCK_WORDS: usize = 64;
+
+/// Cells of 16 bits with codes above the lowest that is no answer, which name blocks.
+#[derive(Debug)]
+pub(crate) struct Coded;
+
+impl Width for Coded {
+    type Atomic = AtomicU16;
+    type Code = u16;
+    const BYTES: usize = Wide::BYTES;
+    const MAX: u32 = 0xf000;
+    #[inline(always)]
+    fn load(cell: &AtomicU16) -> u16 {
+        Wide::load(cell)
+    }
+    fn store(cell: &AtomicU16, code: u32) {
+        Wide::store(cell, code);
+    }
+}
+
+/// The tables that readers use. The lowest code of a width that is no answer leaves an address to `behind`,
+/// those above it to `blocks`.
 #[derive(Debug)]
 struct Tables<W> {
     /// In small tables.
     first: Option<First<W>>,
     cells: Cells<W>,
+    blocks: Records,
+    /// Words of `blocks` that may hold data.
+    block_words: AtomicUsize,
     behind: Arc<bitruns4::Tables<Wide>>,
 }
 
@@ -89,7 +117,7 @@ fn batch<W: Width, C: Count>(
                 cells::answer_lanes::<W, C, _, _>(cells, &addrs[group], |addr| addr, answers);
             left |= u64::from(bits) << ((group - done) * LANES);
         }
-        look_behind(&tables.behind, left, &addrs[done..end], &mut answers[done..end]);
+        follow(tables, left, &addrs[done..end], &mut answers[done..end]);
         done = end;
     }
 }
@@ -136,7 +164,7 @@ fn look_again<W: Width, C: Count>(
     answers: &mut [[NexthopId; LANES]],
 ) {
     let left = cells::no_answers_of::<W, C>(answers);
-    look_behind(&tables.behind, left, addrs, answers);
+    follow(tables, left, addrs, answers);
 }
 
 /// Lookups that first look at whole /16, as long as at most half of them need more; returns how many
@@ -161,10 +189,6 @@ fn batch_of_whole<W: Width, C: Count>(
             let answers = &mut answers[group];
             let bits =
                 cells::answer_lanes::<W, C, _, _>(whole, &addrs[group], |addr| addr, answers);
-            // The first group tells whether this is the traffic for it.
-            if group == 0 && bits.count_ones() > LANES as u32 / 2 {
-                return 0;
-            }
             needing |= u64::from(bits) << ((group - done) * LANES);
         }
         fetch_left(cells, needing, addrs[done..end].as_flattened());
@@ -192,7 +216,7 @@ fn fetch_left<A>(cells: &[A; CELLS], mut left: u64, addrs: &[u32]) {
     }
 }
 
-/// Answers the addresses that have a bit from their cells, or from the table behind.
+/// Answers the addresses that have a bit from their cells, or from what these lead to.
 #[inline(always)]
 fn look_into_cells<W: Width>(
     tables: &Tables<W>,
@@ -200,54 +224,75 @@ fn look_into_cells<W: Width>(
     addrs: &[u32],
     answers: &mut [NexthopId],
 ) {
-    let (cells, behind) = (tables.cells.as_array(), tables.behind.reader());
+    let cells = tables.cells.as_array();
     while left != 0 {
         let i = left.trailing_zeros() as usize;
         left &= left - 1;
         if let (Some(answer), Some(&addr)) = (answers.get_mut(i), addrs.get(i)) {
             let code = W::load(&cells[cell_of(addr)]).into();
-            *answer = NexthopId(if code == W::MAX { behind.lookup(addr) } else { code });
+            *answer = NexthopId(if code < W::MAX { code } else { tables.follow(code, addr) });
         }
     }
 }
 
-/// Answers what the cells have left.
+/// Follows the codes that are in place of answers to where they lead.
 #[inline(always)]
-fn look_behind(
-    behind: &bitruns4::Tables<Wide>,
+fn follow<W: Width>(
+    tables: &Tables<W>,
     mut left: u64,
     addrs: &[[u32; LANES]],
     answers: &mut [[NexthopId; LANES]],
 ) {
-    if left == 0 {
-        return;
-    }
     let (addrs, answers) = (addrs.as_flattened(), answers.as_flattened_mut());
-    let behind = behind.reader();
     while left != 0 {
         let i = left.trailing_zeros() as usize;
         left &= left - 1;
         if let (Some(answer), Some(&addr)) = (answers.get_mut(i), addrs.get(i)) {
-            *answer = NexthopId(behind.lookup(addr));
+            *answer = NexthopId(tables.follow(answer.0, addr));
         }
     }
 }
 
+/// The offset of the block that a code names, which is no answer.
+#[inline(always)]
+fn block_of<W: Width>(code: u32) -> Option<u32> {
+    let number = code.wrapping_sub(W::MAX + 1);
+    (number < blocks::<W>()).then(|| number * BLOCK_WORDS as u32)
+}
+
+/// How many blocks the cells of a width can name.
+const fn blocks<W: Width>() -> u32 {
+    (1 << (8 * W::BYTES)) - 1 - W::MAX
+}
+
 impl<W: Width> Tables<W> {
+    /// The nexthop of an address whose cell holds a code that is no answer.
+    #[inline(always)]
+    fn follow(&self, code: u32, addr: u32) -> u32 {
+        match block_of::<W>(code) {
+            Some(block) => self.blocks.view().number::<Wide>(block, addr),
+            None => self.behind.reader().lookup(addr),
+        }
+    }
+
     #[inline(always)]
     fn lookup(&self, addr: u32) -> NexthopId {
         let Some(first) = &self.first else { return level::run_one(BehindFirst(self, addr)) };
         match first.look(addr) {
-            code if code == W::MAX => self.lookup_cell(addr),
+            code if code >= W::MAX => self.lookup_cell(addr),
             code => NexthopId(code),
         }
     }
 
     #[inline(always)]
     fn lookup_cell(&self, addr: u32) -> NexthopId {
-        match W::load(&self.cells.as_array()[cell_of(addr)]).into() {
-            code if code == W::MAX => level::run_one(Behind(&self.behind, addr)),
-            code => NexthopId(code),
+        let code = W::load(&self.cells.as_array()[cell_of(addr)]).into();
+        if code < W::MAX {
+            return NexthopId(code);
+        }
+        match block_of::<W>(code) {
+            Some(block) => NexthopId(self.blocks.view().number::<Wide>(block, addr)),
+            None => level::run_one(Behind(&self.behind, addr)),
         }
     }
 }
@@ -291,12 +336,25 @@ impl<W: Width> Kernel for Batch<'_, W> {
         let Self(tables, addrs, answers) = self;
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
-        let done = match &tables.first {
-            Some(first) => batch_of_whole::<W, C>(tables, first, addrs, answers),
-            None => 0,
-        };
-        batch::<W, C>(tables, &addrs[done..], &mut answers[done..]);
+        batch::<W, C>(tables, addrs, answers);
         lanes::fill(rest, rest_answers, |addr| tables.lookup_cell(addr));
+    }
+}
+
+/// A batch that first looks at whole /16.
+struct WholeBatch<'a, W>(&'a Tables<W>, &'a First<W>, &'a [u32], &'a mut [NexthopId]);
+
+impl<W: Width> Kernel for WholeBatch<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Count>(self) {
+        let Self(tables, first, addrs, answers) = self;
+        let groups = lanes::groups::<_, _, LANES>(addrs, answers);
+        let done = LANES * batch_of_whole::<W, C>(tables, first, groups.addrs, groups.answers);
+        if done < addrs.len() {
+            level::run(Batch(tables, &addrs[done..], &mut answers[done..]));
+        }
     }
 }
 
@@ -314,11 +372,17 @@ impl<W: Width> Lookup<Inet> for Shared<W> {
     }
 
     fn lookup_batch(&self, addrs: &[u32], answers: &mut [NexthopId]) {
-        level::run(Batch(&self.0, addrs, answers));
+        match &self.0.first {
+            Some(first) if first.is_for(addrs) => {
+                level::run(WholeBatch(&self.0, first, addrs, answers))
+            }
+            _ => level::run(Batch(&self.0, addrs, answers)),
+        }
     }
 
     fn memory_bytes(&self) -> usize {
         let first = self.0.first.as_ref().map_or(0, |_| First::<W>::BYTES);
-        first + CELLS * W::BYTES + self.0.behind.memory_bytes()
+        let blocks = self.0.block_words.load(Relaxed) * 8;
+        first + CELLS * W::BYTES + blocks + self.0.behind.memory_bytes()
     }
 }

@@ -1,4 +1,5 @@
 use std::cell::RefCell;
+use std::marker::PhantomData;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -11,11 +12,14 @@ use crate::random::Random;
 use crate::rib::Rib;
 use crate::simd::cells::Narrow;
 
-/// A table in which /16 number i has nexthop `nexthop(i)`.
+/// A table in which /16 number i has nexthop `nexthop(i)`, and so large that its cells are narrow if they can.
 fn rib_of(nexthop: impl Fn(u32) -> u32) -> Rib<Inet> {
     let mut rib = Rib::new();
     for i in 0..5000 {
         rib.set(Prefix::covering(i << 16, 16), NexthopId(nexthop(i)));
+    }
+    for i in 0..5000 {
+        rib.set(Prefix::covering((6 << 29) + (i << 8), 24), NexthopId(1));
     }
     rib
 }
@@ -102,40 +106,45 @@ fn cells_are_widened_when_their_codes_run_out() {
         }
         false
     });
-    assert_eq!((asked, applied), (true, 100), "one route in 50");
+    assert_eq!((asked, applied), (true, 200), "one route in 50");
     let module = Direct4.build(&rib.dump()).unwrap();
     answers_as(&*module.lookup(), &rib);
     assert!(module.lookup().memory_bytes() > 32 << 20);
 }
 
-/// Cells of 8 bits that tell when one is written.
-struct Watched;
+/// Cells that tell when one is written.
+struct Watched<W>(PhantomData<W>);
 
 thread_local! {
     /// Called after each write of a watched cell.
     static WATCH: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
 }
 
-impl Width for Watched {
-    type Atomic = <Narrow as Width>::Atomic;
-    type Code = u8;
-    const BYTES: usize = Narrow::BYTES;
-    const MAX: u32 = Narrow::MAX;
-    fn load(cell: &Self::Atomic) -> u8 {
-        Narrow::load(cell)
+impl<W: Width> Width for Watched<W> {
+    type Atomic = W::Atomic;
+    type Code = W::Code;
+    const BYTES: usize = W::BYTES;
+    const MAX: u32 = W::MAX;
+    fn load(cell: &W::Atomic) -> W::Code {
+        W::load(cell)
     }
-    fn store(cell: &Self::Atomic, code: u32) {
-        Narrow::store(cell, code);
+    fn store(cell: &W::Atomic, code: u32) {
+        W::store(cell, code);
         WATCH.with_borrow_mut(|watch| watch.as_mut().map_or((), |watch| watch()));
     }
 }
 
 #[test]
 fn nobody_meets_the_old_answer_after_the_new_one() {
+    nobody_meets_the_old_one_after_the_new_one::<Narrow>();
+    nobody_meets_the_old_one_after_the_new_one::<Coded>();
+}
+
+fn nobody_meets_the_old_one_after_the_new_one<W: Width>() {
     let mut rib = rib_of(|i| 1 + i % 250);
     let spans = spans::of_dump(&rib.dump()).unwrap();
     let behind = bitruns4::Builder::of_spans(&spans).unwrap();
-    let mut module = build::Builder::<Watched>::build(behind, &spans, 0).unwrap();
+    let mut module = build::Builder::<Watched<W>>::build(behind, &spans, 0).unwrap();
     let lookup = module.lookup();
     let prefix = Prefix::covering(7 << 16, 16);
     let mut moments = 0;
@@ -174,10 +183,15 @@ fn large_rib() -> Rib<Inet> {
 
 #[test]
 fn single_lookups_of_a_large_table_never_differ_from_batches_while_it_changes() {
+    single_lookups_never_differ_from_batches::<Narrow>();
+    single_lookups_never_differ_from_batches::<Coded>();
+}
+
+fn single_lookups_never_differ_from_batches<W: Width>() {
     let mut rib = large_rib();
     let spans = spans::of_dump(&rib.dump()).unwrap();
     let behind = bitruns4::Builder::of_spans(&spans).unwrap();
-    let mut module = build::Builder::<Watched>::build(behind, &spans, 0).unwrap();
+    let mut module = build::Builder::<Watched<W>>::build(behind, &spans, 0).unwrap();
     let lookup = module.lookup();
     let mut random = Random::new(46);
     for round in 0..2000 {
@@ -267,4 +281,81 @@ fn the_first_look_follows_pages_from_the_usual_code_to_another_and_back() {
     rib.set(Prefix::DEFAULT, NexthopId(300));
     assert_eq!(first::usual_code(&spans::of_dump(&rib.dump()).unwrap()), 300);
     answers_as(&*Direct4.build(&rib.dump()).unwrap().lookup(), &rib);
+}
+
+/// Single lookups and batches of all lengths against the RIB, at the ends of each prefix.
+fn is_as(lookup: &dyn Lookup<Inet>, rib: &Rib<Inet>, prefixes: &[Prefix<Inet>]) {
+    let ends =
+        |p: &Prefix<Inet>| [p.addr().wrapping_sub(1), p.addr(), p.last_addr(), p.last_addr() ^ 8];
+    let addrs: Vec<u32> = prefixes.iter().flat_map(ends).collect();
+    let mut answers = vec![NexthopId::NONE; addrs.len()];
+    lookup.lookup_batch(&addrs, &mut answers);
+    for (addr, answer) in addrs.iter().zip(&answers) {
+        let wanted = rib.longest_match(*addr).map_or(NexthopId::NONE, |route| route.1);
+        assert_eq!((*answer, lookup.lookup(*addr)), (wanted, wanted), "{addr:x}");
+    }
+}
+
+#[test]
+fn cells_with_long_routes_have_blocks_as_long_as_there_are_some() {
+    let mut rib = rib_of(|i| 1 + i * 12);
+    let mut random = Random::new(32);
+    // In more cells than there are blocks, of some several, of some at their ends.
+    let long: Vec<Prefix<Inet>> = (0..7000u32)
+        .map(|i| {
+            let low = random.below(256) as u32;
+            Prefix::covering((1 << 30) + ((i % 5500) << 8) + low, 25 + (i % 8) as u8)
+        })
+        .collect();
+    for (i, prefix) in long.iter().enumerate() {
+        rib.set(*prefix, NexthopId(60_000 + i as u32 % 5500));
+    }
+    let mut module = Direct4.build(&rib.dump()).unwrap();
+    let lookup = module.lookup();
+    let tables = |lookup: &Arc<dyn Lookup<Inet>>| {
+        let shared = lookup.as_any().unwrap().downcast_ref::<Shared<Coded>>().unwrap();
+        let cells = shared.0.cells.as_array();
+        let count =
+            |is: fn(u32) -> bool| cells.iter().filter(|c| is(Coded::load(c).into())).count();
+        (count(|code| code > Coded::MAX), count(|code| code == Coded::MAX))
+    };
+    assert_eq!(blocks::<Coded>(), 4095);
+    let (with_block, left) = tables(&lookup);
+    assert_eq!((with_block, with_block + left), (4095, 5500));
+    is_as(&*lookup, &rib, &long);
+
+    // Whoever gives a block back makes room for another, once nobody can look at it.
+    let mut change = |rib: &mut Rib<Inet>, prefix: &Prefix<Inet>, new: NexthopId| {
+        let old = rib.set(*prefix, new);
+        let change = Change { prefix: *prefix, old, new };
+        let outcome = module.apply(&[change], rib, &Grace::without_readers());
+        assert!(matches!(outcome, Response::Applied));
+    };
+    for prefix in long.iter().filter(|prefix| prefix.addr() >> 8 & 3 != 0) {
+        change(&mut rib, prefix, NexthopId::NONE);
+    }
+    let (with_block, left) = tables(&lookup);
+    assert_eq!(with_block + left, 5500 / 4);
+    is_as(&*lookup, &rib, &long);
+    let others: Vec<Prefix<Inet>> =
+        (0..2000).map(|i| Prefix::covering((1 << 31) + (i << 8) + 128, 26)).collect();
+    for (i, prefix) in others.iter().enumerate() {
+        change(&mut rib, prefix, NexthopId(1 + i as u32));
+    }
+    let (now_with_block, now_left) = tables(&lookup);
+    assert_eq!(now_with_block + now_left, 5500 / 4 + 2000);
+    assert!(now_with_block > with_block + 1900, "{now_with_block}, {with_block} before");
+    is_as(&*lookup, &rib, &long);
+    is_as(&*lookup, &rib, &others);
+
+    // What covers a block, and what lies in it, changes within it; so does a nexthop that no cell can say.
+    for round in 0..300 {
+        let prefix = others[random.below(2000) as usize];
+        let len = [8, 23, 24, 25, 26, 27, 32][round % 7];
+        let prefix = Prefix::covering(prefix.addr() + random.below(256) as u32, len);
+        let new = NexthopId([0, 7, 61_439, 61_440, 65_535][random.below(5) as usize]);
+        change(&mut rib, &prefix, new);
+        is_as(&*lookup, &rib, &[prefix]);
+    }
+    is_as(&*lookup, &rib, &others);
 }

@@ -54,8 +54,8 @@ impl Algorithm<Inet6> for Direct6 {
         }
     }
 
-    fn nexthop_bits(&self, highest: u32) -> u32 {
-        if highest <= MAX_NEXTHOP { 16 } else { 31 }
+    fn nexthop_bits(&self, facts: &TableFacts) -> u32 {
+        if facts.nexthops <= MAX_NEXTHOP { 16 } else { 31 }
     }
 
     fn build(&self, dump: &Dump<Inet6>) -> Result<Box<dyn Module<Inet6>>, AlgorithmError> {

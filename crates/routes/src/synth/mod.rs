@@ -11,10 +11,7 @@
 
 mod model;
 
-use crate::family::{Address, Family};
-use crate::nexthop::NexthopId;
-use crate::prefix::Prefix;
-use crate::random::Random;
+use fwdlab_fib::{Address, Family, NexthopId, Prefix, Random};
 use model::{CLASSES, Model, Step};
 
 /// Routes in a full IPv4 table as measured (the model's source).

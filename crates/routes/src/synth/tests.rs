@@ -1,7 +1,7 @@
 //! Synthetic tables against what was measured on the real one.
 
 use super::*;
-use crate::{Inet, Inet6};
+use fwdlab_fib::{Inet, Inet6};
 
 fn share(table: &[(Prefix<impl Family>, NexthopId)], len: u8) -> f64 {
     table.iter().filter(|(prefix, _)| prefix.len() == len).count() as f64 / table.len() as f64
