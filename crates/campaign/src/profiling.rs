@@ -10,7 +10,7 @@ use crate::runner::{judged, proven};
 use crate::{Error, Result};
 use fwdlab_device::{Device, DeviceError, Request, Watch};
 use fwdlab_experiment::Experiment;
-use fwdlab_guard::Folder;
+use fwdlab_guard::{Folder, check_writable};
 use fwdlab_results::journal::utc_stamp;
 use fwdlab_results::profile::{LEAST_LOAD_SHARE, Profiled, Taken, folded};
 use fwdlab_results::{Results, Trial, units};
@@ -53,8 +53,10 @@ impl Session<'_> {
     /// `begins` hears variant and traffic before each trial. Ends early when told to stop.
     ///
     /// # Errors
-    /// When a file cannot be written. A trial that fails is an outcome, not an error.
+    /// When a file cannot be written, which is tried before the first trial. A trial that fails is an outcome, not
+    /// an error.
     pub fn run(&mut self, begins: &mut dyn FnMut(&str, &str)) -> Result<Vec<ProfiledTrial>> {
+        check_place(&self.results.dir)?;
         let mut experiment = self.experiment.clone();
         experiment.duration = experiment.duration.max(LEAST_DURATION);
         let mut outcomes = Vec::new();
@@ -155,6 +157,23 @@ fn planned(experiment: &Experiment, variant: usize, traffic: usize) -> PlannedTr
     }
 }
 
+/// Whether profiles can be written into a directory of results. Nothing is made: no trial may fail yet.
+///
+/// # Errors
+/// They cannot.
+pub fn check_place(dir: &Path) -> Result<()> {
+    check_writable(dir).map_err(Error::io("write into", dir))?;
+    let place = dir.join(PROFILES);
+    if place.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let folder = Folder::open(dir).and_then(|folder| folder.sub(PROFILES.as_ref()));
+    folder.and_then(|_| check_writable(&place)).map_err(Error::io("write into", &place))
+}
+
+/// The directory of the profiles in one of results.
+const PROFILES: &str = "profiles";
+
 fn write(dir: &Path, profiled: &Profiled, trial: &Trial) -> Result<()> {
     let taken = Taken {
         profiler: Some(profiled.profiler.clone()),
@@ -163,8 +182,8 @@ fn write(dir: &Path, profiled: &Profiled, trial: &Trial) -> Result<()> {
         cost_ns: trial.cost_ns(),
         idle_share: trial.measured.idle_share,
     };
-    let place = dir.join("profiles");
-    let folder = Folder::open(dir).and_then(|folder| folder.sub("profiles".as_ref()));
+    let place = dir.join(PROFILES);
+    let folder = Folder::open(dir).and_then(|folder| folder.sub(PROFILES.as_ref()));
     let folder = folder.map_err(Error::io("create", &place))?;
     let encode = |source| Error::Encode { what: "a profile's description", source };
     let json = serde_json::to_string_pretty(&taken).map_err(encode)? + "\n";

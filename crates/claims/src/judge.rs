@@ -209,7 +209,7 @@ struct Figures {
 }
 
 /// A finding as it counts where the experiment allows some.
-fn permitted(finding: Finding, allow: &[Allowance]) -> Finding {
+pub fn permitted(finding: Finding, allow: &[Allowance]) -> Finding {
     let allowance = match finding {
         Finding::Saturated { .. } => Allowance::Saturation,
         Finding::OfferedTooLittle { .. }

@@ -10,6 +10,8 @@ use fwdlab_experiment::fields::nearest;
 use fwdlab_experiment::quantity;
 use toml_edit::{DocumentMut, Item, Table, Value, value};
 
+use crate::devices;
+
 const HEADING: &str = "Changes of the experiment";
 
 /// Arguments of commands that run experiments.
@@ -92,7 +94,12 @@ impl Changes {
             }
             match key.split_once(':') {
                 Some((variant, word)) => set_word(&mut file, (variant, word.trim()), new)?,
-                None => put(file.as_table_mut(), key, written(new)),
+                None => {
+                    if let Some(why) = of_a_variant(&file, key, new) {
+                        bail!("--set {set}: {why}");
+                    }
+                    put(file.as_table_mut(), key, written(new));
+                }
             }
         }
         Ok(file.to_string())
@@ -130,14 +137,46 @@ fn put(table: &mut Table, key: &str, mut new: Value) {
     table.insert(key, value(new));
 }
 
+/// What is said of a key that no option reaches.
+const IN_THE_FILE: &str = "--set reaches the keys at the top of the file, and control words as VARIANT:WORD=VALUE; change \
+                           the others in the file";
+
+/// What to say of a key that is a control word, which only a variant can set, or of a table; nothing of others.
+fn of_a_variant(file: &DocumentMut, key: &str, new: &str) -> Option<String> {
+    let (table, _) = key.split_once('.')?;
+    if file.contains_key(table) {
+        return Some(format!("{key} stands in a table; {IN_THE_FILE}"));
+    }
+    let device = match file.get("device") {
+        None => devices::all().first().copied()?,
+        Some(name) => devices::named(name.as_str()?)?,
+    };
+    device.check_word(key).ok()?;
+    let takes = device.check_value(key, new).err();
+    let takes =
+        takes.map_or_else(String::new, |own| format!("; {}, wanted {}", own.what, own.wanted));
+    let variants = file.get("variant").and_then(Item::as_array_of_tables);
+    let names = variants.into_iter().flatten().filter_map(|own| own.get("name")?.as_str());
+    let names: Vec<&str> = names.collect();
+    Some(format!(
+        "{key} is a control word, which a variant sets: write --set VARIANT:{key}=VALUE, with one of {}{takes}",
+        names.join(", ")
+    ))
+}
+
 /// Sets a control word of a variant.
 fn set_word(file: &mut DocumentMut, (name, word): (&str, &str), new: &str) -> anyhow::Result<()> {
+    let is_it = |table: &Table| table.get("name").and_then(Item::as_str) == Some(name);
+    let traffics = file.get("traffic").and_then(Item::as_array_of_tables);
+    let is_traffic = traffics.into_iter().flatten().any(is_it);
     let variants = file.get_mut("variant").and_then(Item::as_array_of_tables_mut);
     let Some(variants) = variants else { bail!("--set {name}:{word}: there is no variant") };
-    let is_it = |table: &Table| table.get("name").and_then(Item::as_str) == Some(name);
     let names: Vec<String> =
         variants.iter().filter_map(|table| Some(table.get("name")?.as_str()?.to_owned())).collect();
     let Some(variant) = variants.iter_mut().find(|table| is_it(table)) else {
+        if is_traffic {
+            bail!("--set {name}:{word}: {name:?} is a traffic; {IN_THE_FILE}");
+        }
         let near = nearest(name, names.iter().map(String::as_str));
         let near = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
         bail!(
@@ -176,7 +215,8 @@ mod tests {
     use super::*;
 
     const FILE: &str = "title = \"t\"\nblocks = \"until-decided\" # or so\ncap = 30\n\
-                        [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\nset = { x = \"1\" }\n";
+                        [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\nset = { x = \"1\" }\n\
+                        [[traffic]]\nname = \"inet\"\n";
 
     fn changed(changes: &Changes) -> anyhow::Result<String> {
         changes.of(FILE, Path::new("x.toml"))
@@ -216,6 +256,8 @@ mod tests {
         for (set, words) in [
             ("margin", "KEY=VALUE"),
             ("c:x=1", "wanted one of a, b"),
+            ("inet:load=1Gbps", "is a traffic; --set reaches"),
+            ("traffic.load=1Gbps", "traffic.load stands in a table; --set reaches"),
             ("A:x=1", "did you mean \"a\"?"),
             ("blocks=2", "blocks is given twice"),
         ] {
@@ -223,6 +265,15 @@ mod tests {
             let error = changed(&Changes { set, blocks: Some("1".into()), ..Changes::default() });
             let error = error.unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
+        }
+        // "this key is unknown; remove it" was said of a word, whatever its value
+        let word = "fwdlab.device.route_cache";
+        for (value, takes) in [("2", true), ("0", false)] {
+            let set = vec![format!("{word}={value}")];
+            let error = changed(&Changes { set, ..Changes::default() }).unwrap_err().to_string();
+            let wanted = format!("write --set VARIANT:{word}=VALUE, with one of a, b");
+            assert!(error.contains(&wanted), "{error}");
+            assert_eq!(error.ends_with("wanted 0 or 1"), takes, "{error}");
         }
         let set = ["margin=1%", "margin=2%"].map(str::to_owned).to_vec();
         let error = changed(&Changes { set, ..Changes::default() }).unwrap_err().to_string();

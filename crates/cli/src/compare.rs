@@ -109,6 +109,10 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     for left_out in &compared.left_out {
         fwdlab_guard::say!("warning: {left_out}");
     }
+    // those for people have it themselves
+    if !matches!(arguments.format, Format::Text | Format::Markdown) {
+        compared.unfinished.iter().for_each(|own| fwdlab_guard::say!("warning: {own}"));
+    }
     Ok(gate::outcome(&compared, &options, &arguments.fail_on).code())
 }
 

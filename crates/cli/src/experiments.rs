@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use fwdlab_experiment::fields::nearest;
 use fwdlab_experiment::{Experiment, Head};
-use fwdlab_results::EXPERIMENT_FILE;
+use fwdlab_results::{EXPERIMENT_FILE, JOURNAL_FILE};
 
 use crate::changes::Changes;
 use crate::{devices, features, meant, output};
@@ -141,9 +141,26 @@ fn explained(error: fwdlab_experiment::Error, path: &Path) -> anyhow::Error {
                 let (path, file) = (path.display(), file.display());
                 anyhow::anyhow!("{path} holds results; their experiment is {file}: name that")
             }
+            (fwdlab_experiment::Error::Experiment(_), _) => match beside(path) {
+                Some(own) => anyhow::anyhow!(
+                    "{} is no experiment but lies beside the journal of one, whose file is {}: name that",
+                    path.display(),
+                    own.display()
+                ),
+                None => error.into(),
+            },
             _ => error.into(),
         },
     }
+}
+
+/// The experiment of the results that a file of another name lies in, such as their journal or page: each line of it
+/// would be told to be no TOML.
+fn beside(path: &Path) -> Option<PathBuf> {
+    let dir = path.parent()?;
+    let own = dir.join(EXPERIMENT_FILE);
+    let is_toml = path.extension().is_some_and(|ending| ending == "toml");
+    (!is_toml && dir.join(JOURNAL_FILE).is_file() && own.is_file()).then_some(own)
 }
 
 /// The text of an example.

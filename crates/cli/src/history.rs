@@ -186,6 +186,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             None => store.points = found.points,
         }
     }
+    if let Some(path) = arguments.store.as_ref().filter(|_| arguments.directories.is_empty()) {
+        is_there(path)?;
+    }
     if store.points.is_empty() {
         bail!("there are no points: every run was left out, or the store is empty");
     }
@@ -247,6 +250,17 @@ fn is_met(history: &History, criterion: FailOn) -> bool {
     })
 }
 
+/// A store that is only looked at has to be there: one that is named wrong is as an empty one.
+fn is_there(store: &Path) -> anyhow::Result<()> {
+    if !store.exists() {
+        bail!(
+            "there is no store {0}; `fwdlab history DIR... --store {0}` makes it",
+            fwdlab_guard::words::pasted(store)
+        );
+    }
+    Ok(())
+}
+
 /// Says which line of a store does not count.
 fn say_torn(store: &Store, path: &Path) {
     let Some(line) = store.torn() else { return };
@@ -262,6 +276,7 @@ fn acknowledge(id: &str, reason: &str, path: &Path, finding: &Finding) -> anyhow
     if reason.trim().is_empty() {
         bail!("--reason is empty: say why the change is fine");
     }
+    is_there(path)?;
     let mut store = Store::read(path)?;
     say_torn(&store, path);
     let history = finding.find(&store)?;

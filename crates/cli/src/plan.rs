@@ -2,7 +2,7 @@
 
 use crate::changes::Changes;
 use crate::experiments::Named;
-use crate::{devices, experiments, interrupt, output, run};
+use crate::{devices, experiments, interrupt, output, preflight, run};
 use anyhow::bail;
 use fwdlab_campaign::plan::{Earlier, Needs, Place, USUAL_POWER, Wanted, own_truths, unproven};
 use fwdlab_compare::Options;
@@ -73,6 +73,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         None => experiments::read(arguments.experiment.as_deref())?,
     };
     let wanted = wanted(arguments, &experiment)?;
+    preflight::say_idle(&experiment);
     let earlier = match arguments.pilot {
         Some(blocks) => match pilot(&experiment, blocks, &arguments.testbed)? {
             Some(results) => Some(results),

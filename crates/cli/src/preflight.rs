@@ -43,6 +43,14 @@ pub fn caution(experiment: &Experiment) {
     }
 }
 
+/// Says in what variants differ to no effect: a verdict on them would be one on nothing.
+pub fn say_idle(experiment: &Experiment) {
+    let Some(kind) = devices::named(&experiment.device) else { return };
+    for own in kind.idle(experiment) {
+        fwdlab_guard::say!("warning: {own}");
+    }
+}
+
 /// Sets every variant up once; false when it was stopped meanwhile.
 ///
 /// # Errors

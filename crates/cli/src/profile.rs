@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fwdlab_campaign::profiling::Session;
+use fwdlab_campaign::profiling::{Session, check_place};
 use fwdlab_guard::words::one_line;
 use fwdlab_report as report;
 use fwdlab_results::environment::Environment;
 use fwdlab_results::profile::FREQUENCY_HZ;
-use fwdlab_results::{EXPERIMENT_FILE, Results};
+use fwdlab_results::{EXPERIMENT_FILE, Error, Results};
 
 use crate::{devices, environment, experiments, features, interrupt, output};
 
@@ -50,6 +50,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         experiment.sha256,
         results.campaign.experiment_sha256
     );
+    check_place(&arguments.dir).map_err(elsewhere)?;
     let stop = interrupt::stop_on_interrupt()?;
     let mut device = devices::open(&experiment, &arguments.testbed)?;
     if let Some(why) = device.without_profiles() {
@@ -75,6 +76,17 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     report::write(&arguments.dir, &results)?;
     output::print(&format!("report: {}\n", arguments.dir.join("README.md").display()))?;
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// There is no other place for profiles than their results, but a copy of these.
+fn elsewhere(error: Error) -> anyhow::Error {
+    match error {
+        Error::Io { doing, path, source } => anyhow::anyhow!(
+            "cannot {doing} {}: {source}; copy the results to where you may write, and take their profiles there",
+            path.display()
+        ),
+        other => other.into(),
+    }
 }
 
 /// Takes the profiles and says on stderr what became of them; true when all are good.

@@ -11,13 +11,14 @@ use anyhow::Context as _;
 use fwdlab_campaign::plan::{Opened, Place, Terms, UntilDecided};
 use fwdlab_campaign::profiling::Session;
 use fwdlab_campaign::runner::{End, Runner};
+use fwdlab_compare::Unfinished;
 use fwdlab_device::Device;
 use fwdlab_experiment::Experiment;
 use fwdlab_report as report;
 use fwdlab_results::environment::Environment;
 use fwdlab_results::journal::{Reserved, utc_stamp};
 use fwdlab_results::profile::FREQUENCY_HZ;
-use fwdlab_results::{About, Results, Resumed};
+use fwdlab_results::{About, JOURNAL_FILE, Results, Resumed};
 
 use crate::changes::Changes;
 use crate::experiments::Named;
@@ -197,6 +198,9 @@ impl Campaign<'_> {
         let mut device = devices::open(experiment, &arguments.testbed).map_err(nowhere)?;
         let terms = terms(experiment, device.as_ref())?;
         let dir = again.map_or_else(|| place.dir(experiment, &terms), |dir| Ok(dir.to_owned()))?;
+        if again.is_none() && !dir.join(JOURNAL_FILE).exists() {
+            say_left_behind(place, experiment, &dir);
+        }
         // Nobody else's, before anything boots; it is free again for the journal.
         let reserved = Reserved::take(&dir)?;
         device.keep_logs_in(&dir);
@@ -227,11 +231,24 @@ impl Campaign<'_> {
         if self.experiment.blocks.planned() == 1 {
             fwdlab_guard::say!("warning: one block decides nothing: --blocks 8 gives a verdict");
         }
+        preflight::say_idle(self.experiment);
         preflight::caution(self.experiment);
         if !self.arguments.quiet {
             preflight::announce(self.experiment);
         }
         preflight::pass(self.experiment, device, self.arguments.quiet, self.stop)
+    }
+}
+
+/// Says what a run before left undone, whose experiment file was changed since: nobody goes on with it unasked.
+fn say_left_behind(place: &Place, experiment: &Experiment, dir: &Path) {
+    for own in place.left_behind(experiment).iter().filter_map(Unfinished::of) {
+        fwdlab_guard::say!(
+            "a new campaign begins in {}: {} was changed since the one in {}, which is left as it is ({own})",
+            dir.display(),
+            experiment.path.display(),
+            own.source
+        );
     }
 }
 

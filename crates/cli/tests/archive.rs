@@ -187,6 +187,16 @@ fn a_year_is_watched_and_what_is_known_passes() {
     let id = alert["id"].as_str().expect("an id");
     let empty = ["history", "ack", id, "--reason", " ", "--store", "h.jsonl"];
     assert_eq!(lab.fwdlab(&empty).status.code(), Some(2));
+    // a store of another name was an empty one, in which nothing is called so
+    for other in [
+        &["history", "ack", id, "--reason", "x", "--store", "g.jsonl"][..],
+        &["history", "--store", "g.jsonl"],
+    ] {
+        let refused = lab.fwdlab(other);
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains("there is no store g.jsonl"), "{said}");
+    }
     let known = ["history", "ack", id, "--reason", "pf got a lock", "--store", "h.jsonl"];
     assert_eq!(lab.fwdlab(&known).status.code(), Some(0));
     let passed = watch(&["--fail-on", "regression"]);

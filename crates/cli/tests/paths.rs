@@ -259,7 +259,7 @@ fn the_program_says_what_it_is_and_documents_itself() {
 fn wrong_arguments_get_the_right_remedy() {
     let lab = Lab::new(EXPERIMENT);
     let device = "the experiment names its device: `fwdlab init --device linux` writes an experiment with it";
-    let cases: [(&[&str], &str); 26] = [
+    let cases: [(&[&str], &str); 30] = [
         (&["run", "--device", "linux"], device),
         (&["plan", "--device=linux", "short.toml"], "`fwdlab run --example NAME` runs one"),
         (&["run", "linux"], "\"linux\", which is a device; the experiment names its device"),
@@ -293,6 +293,15 @@ fn wrong_arguments_get_the_right_remedy() {
         (&["run", "nothere.toml"], "check the path"),
         (&["run", "short.toml", "--exmple", "x"], "a similar argument exists: '--example'"),
         (&["report", "nothere"], "start one with `fwdlab run -o nothere EXPERIMENT`"),
+        // each line of it was told to be no TOML
+        (&["run", "out/trials.jsonl"], "whose file is out/experiment.toml: name that"),
+        (&["run", "out/README.md"], "whose file is out/experiment.toml: name that"),
+        (&["compare", "pps"], "name those: pps/NAME.pps"),
+        (
+            &["run", "short.toml", "--set", "fwdlab.device.route_cache=2"],
+            "write --set VARIANT:fwdlab.device.route_cache=VALUE, with one of radix, modular; \"2\" does not fit this \
+             control word, wanted 0 or 1",
+        ),
         (&["plan", "out"], "their experiment is out/experiment.toml: name that"),
         (
             &["fib", "bench", "--quick", "--only", "no-such", "--routes", "routes.txt"],
@@ -302,7 +311,10 @@ fn wrong_arguments_get_the_right_remedy() {
     fs::write(lab.path("routes.txt"), "192.0.2.0/24\n2001:db8::/32\n").expect("a file");
     fs::create_dir(lab.path("out")).expect("a directory");
     fs::write(lab.path("out/trials.jsonl"), "").expect("a file");
+    fs::write(lab.path("out/README.md"), "# a page: of results\n").expect("a file");
     fs::write(lab.path("out/experiment.toml"), EXPERIMENT).expect("a file");
+    fs::create_dir(lab.path("pps")).expect("a directory");
+    fs::write(lab.path("pps/radix.pps"), "1\n2\n").expect("a file");
     for (arguments, remedy) in cases {
         let output = lab.fwdlab(arguments);
         let stderr = text(&output.stderr);
@@ -339,6 +351,8 @@ fn wrong_words_get_the_right_remedy() {
         ("blocks = 3", "blocks = 3\nmeasure = \"NDR\"", "did you mean \"ndr\"?"),
         ("blocks = 3", "blocks = 3\nmeasure = \"latency\"", "write latency = true"),
         ("static = [", "fiel = \"x\" #", "did you mean file?"),
+        ("static = [", "routes = [", "did you mean static?"),
+        ("\"auto\" }", "\"auto\"", "a table in braces ends with }"),
     ];
     for (old, new, words) in cases {
         fs::write(lab.path("wrong.toml"), EXPERIMENT.replace(old, new)).expect("a file");

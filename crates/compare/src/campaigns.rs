@@ -27,15 +27,17 @@ pub(crate) fn of_one_experiment(all: &[Results]) -> Result<(), CompareError> {
         Some(own) => {
             Err(CompareError::OtherExperiment { path: own.dir.clone(), first: first.dir.clone() })
         }
-        None => all_differ(all),
+        None => all_differ(all.iter()),
     }
 }
 
-fn all_differ(all: &[Results]) -> Result<(), CompareError> {
-    for (at, own) in all.iter().enumerate() {
-        if let Some(same) =
-            all[..at].iter().find(|other| !own.trials.is_empty() && other.trials == own.trials)
-        {
+/// Refuses one campaign given twice: beside itself it is equal, however much it changes from run to run.
+pub(crate) fn all_differ<'a>(
+    all: impl Iterator<Item = &'a Results> + Clone,
+) -> Result<(), CompareError> {
+    for (at, own) in all.clone().enumerate() {
+        let is_it = |other: &&Results| !own.trials.is_empty() && other.trials == own.trials;
+        if let Some(same) = all.clone().take(at).find(is_it) {
             return Err(CompareError::SameCampaign {
                 path: own.dir.clone(),
                 first: same.dir.clone(),

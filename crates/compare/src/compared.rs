@@ -1,15 +1,20 @@
 //! What is compared and how, and what came out.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fwdlab_stats::campaigns::Deviations;
 use fwdlab_stats::validity::Finding;
-use fwdlab_stats::{Comparison, Confidence, ConfidenceInterval, Direction, Verdict, unpaired};
+use fwdlab_stats::{
+    Comparison, Confidence, ConfidenceInterval, Direction, Verdict, plural, unpaired,
+};
 use serde::Serialize;
 
 use fwdlab_claims::runs::Series;
 use fwdlab_claims::saved::Saved;
 use fwdlab_claims::words;
+use fwdlab_guard::words::pasted;
+use fwdlab_results::{EXPERIMENT_FILE, Results};
 
 /// What to compare, and how.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +69,64 @@ pub struct Compared {
     /// What has nothing to be compared with.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+    /// Campaigns that were stopped before their end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<Unfinished>,
+}
+
+/// A campaign that was stopped before its end: what it shows is of fewer blocks than were planned.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unfinished {
+    /// Its directory.
+    pub source: String,
+    /// Blocks that are whole.
+    pub blocks: usize,
+    /// Blocks that were planned.
+    pub planned: usize,
+    /// Whether it may end before all of these.
+    pub is_until_decided: bool,
+    /// The command that goes on with it.
+    pub command: String,
+}
+
+impl Unfinished {
+    /// What is to be said of a campaign; nothing of one that is finished, or that was published.
+    pub fn of(results: &Results) -> Option<Self> {
+        let campaign = &results.campaign;
+        if results.finished.is_some() || !campaign.is_blocked() {
+            return None;
+        }
+        let mut counts = BTreeMap::new();
+        for trial in &results.trials {
+            *counts.entry(trial.block).or_insert(0) += 1;
+        }
+        let each = campaign.variants.len() * campaign.traffics.len();
+        let blocks = counts.values().filter(|count| **count >= each).count();
+        if blocks >= campaign.blocks as usize {
+            return None; // killed before its end was written down
+        }
+        let testbed = campaign.testbed.as_ref().map_or("", |_| " --testbed FILE");
+        Some(Self {
+            source: results.dir.to_string_lossy().into_owned(),
+            blocks,
+            planned: campaign.blocks as usize,
+            is_until_decided: campaign.until_decided,
+            command: format!(
+                "fwdlab run {} -o {}{testbed}",
+                pasted(&results.dir.join(EXPERIMENT_FILE)),
+                pasted(&results.dir)
+            ),
+        })
+    }
+}
+
+impl std::fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { source, blocks, planned, is_until_decided, command } = self;
+        let most = if *is_until_decided { "at most " } else { "" };
+        let planned = plural(*planned, "block");
+        write!(f, "{source} is unfinished, with {blocks} of {most}{planned}; to go on: {command}")
+    }
 }
 
 /// What is on one side alone: a traffic, a variant, a benchmark.

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::asked::{based, terms};
-use crate::{CompareError, Compared, Group, Judgement, Options, campaigns, sides};
+use crate::input::{metric_of, results};
+use crate::{CompareError, Compared, Group, Judgement, Options, Unfinished, campaigns, sides};
 use fwdlab_claims::judge::{self, judge_by};
-use fwdlab_claims::runs;
+use fwdlab_claims::runs::{self, Series};
 use fwdlab_claims::setting::Setting;
 use fwdlab_claims::words;
 use fwdlab_results::{Metric, Results};
@@ -33,13 +34,14 @@ pub(crate) fn compare(options: &Options) -> Result<Option<Compared>, CompareErro
         ([old, new], []) => Some([std::slice::from_ref(old), std::slice::from_ref(new)]),
         (before, after) => Some([before, after]),
     };
+    let unfinished = before.iter().chain(&after).filter_map(Unfinished::of).collect();
     let groups = match (&before[..], sides) {
         (_, Some(sides)) => sides::compare(sides, options)?,
         ([only], None) => alone(only, options)?,
         (all, None) => campaigns::compare(all, options)?,
     };
     let left_out = sides.map(sides::left_out).unwrap_or_default();
-    Ok(Some(Compared { confidence: options.confidence, groups, left_out }))
+    Ok(Some(Compared { confidence: options.confidence, groups, left_out, unfinished }))
 }
 
 fn no_campaign(path: &Path) -> CompareError {
@@ -47,7 +49,7 @@ fn no_campaign(path: &Path) -> CompareError {
 }
 
 fn read(paths: &[std::path::PathBuf]) -> Result<Vec<Results>, CompareError> {
-    paths.iter().map(|path| Ok(Results::read(path)?)).collect()
+    paths.iter().map(|path| results(path)).collect()
 }
 
 /// One directory: for each traffic and figure that decides, a group with the judgements of the
@@ -91,28 +93,71 @@ fn alone(results: &Results, options: &Options) -> Result<Vec<Group>, CompareErro
     Ok(groups)
 }
 
-/// The groups that are a campaign's alone, as its report has them: beside a file that has nothing to do with them
-/// nothing was left of its checks.
+/// The groups that are a campaign's alone, as its report has them, and in groups that it shares the comparisons of two
+/// of its variants: beside a file nothing was left of its blocks and checks. With it the campaigns that are
+/// unfinished.
 pub(crate) fn as_reported(
     mut groups: Vec<Group>,
     options: &Options,
-) -> Result<Vec<Group>, CompareError> {
+) -> Result<(Vec<Group>, Vec<Unfinished>), CompareError> {
+    let mut unfinished = Vec::new();
     for path in options.sources.iter().filter(|path| path.is_dir()) {
-        let is_own =
-            |group: &Group| group.series.iter().all(|own| own.source == path.to_string_lossy());
-        let Some(at) = groups.iter().position(is_own) else { continue };
         let results = Results::read(path)?;
-        if results.campaign.is_blocked() {
-            // a baseline of the file's is none of the campaign's
-            let is_known = |name: &String| results.campaign.variants.contains(name);
-            let baseline = options.baseline.clone().filter(is_known);
-            let mut said = alone(&results, &Options { baseline, ..options.clone() })?;
-            said.retain(|group| groups.iter().any(|own| is_own(own) && own.name == group.name));
-            groups.retain(|group| !is_own(group));
-            groups.splice(at..at, said);
+        unfinished.extend(Unfinished::of(&results));
+        if !results.campaign.is_blocked() {
+            continue;
+        }
+        for group in &mut groups {
+            in_blocks(group, &results, options)?;
+        }
+        let source = path.to_string_lossy();
+        let is_own = |group: &Group| group.series.iter().all(|own| own.source == source);
+        let Some(at) = groups.iter().position(is_own) else { continue };
+        // a baseline of the file's is none of the campaign's
+        let is_known = |name: &String| results.campaign.variants.contains(name);
+        let baseline = options.baseline.clone().filter(is_known);
+        let mut said = alone(&results, &Options { baseline, ..options.clone() })?;
+        said.retain(|group| groups.iter().any(|own| is_own(own) && own.name == group.name));
+        groups.retain(|group| !is_own(group));
+        groups.splice(at..at, said);
+    }
+    Ok((groups, unfinished))
+}
+
+/// Puts the judgements of a campaign's own report into a group that it shares with other sources, where its baseline
+/// is one of the campaign's variants.
+fn in_blocks(group: &mut Group, results: &Results, options: &Options) -> Result<(), CompareError> {
+    let source = results.dir.to_string_lossy();
+    let [first, others @ ..] = &group.series[..] else { return Ok(()) };
+    let is_own = |own: &Series| own.source == source;
+    let is_shared = is_own(first) && others.iter().any(is_own) && !others.iter().all(is_own);
+    let Some(metric) = metric_of(first).filter(|_| is_shared) else { return Ok(()) };
+    // where two sources have one name, that of the source stands before it
+    let plain = |name: &str| -> String {
+        let bare = name.strip_prefix(&*source).and_then(|rest| rest.strip_prefix(':'));
+        bare.unwrap_or(name).to_owned()
+    };
+    let options = Options {
+        baseline: Some(plain(&first.name)),
+        metric: Some(metric.name().to_owned()),
+        ..options.clone()
+    };
+    let said = alone(results, &options)?;
+    let Some(said) = said.into_iter().find(|own| own.name == first.group) else { return Ok(()) };
+    for (series, own) in others.iter().zip(&mut group.judgements) {
+        let is_it = |said: &&Judgement| said.variant == plain(&series.name);
+        if let Some(said) = said.judgements.iter().find(is_it).filter(|_| is_own(series)) {
+            let is_prefixed = series.name != said.variant || first.name != said.baseline;
+            let of = if is_prefixed { format!("of {source}: ") } else { String::new() };
+            *own = Judgement {
+                variant: series.name.clone(),
+                baseline: first.name.clone(),
+                sentence: format!("{of}{}", said.sentence),
+                ..said.clone()
+            };
         }
     }
-    Ok(groups)
+    Ok(())
 }
 
 /// Published campaigns did not run every variant with every traffic.

@@ -17,6 +17,15 @@ pub enum CompareError {
     /// A results directory is damaged.
     #[error(transparent)]
     Results(#[from] fwdlab_results::Error),
+    /// A directory without a journal, in which files of figures lie.
+    #[error(
+        "{dir} holds no results, but files of figures; name those: {}",
+        fwdlab_guard::words::pasted(&dir.join("NAME.pps"))
+    )]
+    FilesOfFigures {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// A file beside a results directory's journal is damaged.
     #[error(transparent)]
     Setting(#[from] fwdlab_claims::ClaimsError),

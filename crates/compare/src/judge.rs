@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use fwdlab_stats::lost::{self, Lost, Side};
 use fwdlab_stats::multiple::Kind;
 use fwdlab_stats::paired::Block;
-use fwdlab_stats::validity::Finding;
+use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Error, model, shared};
 
 use crate::group::Arranged;
@@ -47,7 +47,7 @@ fn shown(group: Arranged, judged: Vec<Judged>, margin: f64) -> Group {
         baseline: first.name.clone(),
         comparison: own.comparison,
         rank: own.rank,
-        findings: own.findings,
+        findings: own.findings.into_iter().chain(doubts(first, series)).collect(),
         verdict: own.verdict,
         word: own.word,
         saved: own.saved,
@@ -56,6 +56,13 @@ fn shown(group: Arranged, judged: Vec<Judged>, margin: f64) -> Group {
     };
     let judgements = group[1..].iter().zip(judged).map(judgement).collect();
     Group::of(first.group.clone(), margin, group, judgements)
+}
+
+/// What the figures of files show themselves: a file beside its copy, or beside one in another unit.
+fn doubts(baseline: &Series, variant: &Series) -> impl Iterator<Item = Finding> {
+    let names = [baseline.name.as_str(), variant.name.as_str()];
+    let figures = [&baseline.values[..], &variant.values[..]];
+    validity::same_figures(names, figures).into_iter().chain(validity::units_apart(figures))
 }
 
 fn is_blocked(group: &Arranged) -> bool {

@@ -24,7 +24,9 @@ mod sides;
 mod tests;
 
 use compared::MARGIN;
-pub use compared::{Compared, Group, Judgement, LeftOut, OneCampaign, Options, Several};
+pub use compared::{
+    Compared, Group, Judgement, LeftOut, OneCampaign, Options, Several, Unfinished,
+};
 use std::io::Read;
 
 pub use error::CompareError;
@@ -40,6 +42,7 @@ pub fn compare(options: &Options, stdin: &mut dyn Read) -> Result<Compared, Comp
         return Ok(compared);
     }
     let (groups, left_out) = group::arrange(input::read_all(options, stdin)?, options)?;
-    let groups = directories::as_reported(judge::judge(groups, options), options)?;
-    Ok(Compared { confidence: options.confidence, groups, left_out })
+    let judged = judge::judge(groups, options);
+    let (groups, unfinished) = directories::as_reported(judged, options)?;
+    Ok(Compared { confidence: options.confidence, groups, left_out, unfinished })
 }

@@ -8,7 +8,7 @@ use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Error, Resolution, Subject, Verdict, percent_interval, shared};
 
 use crate::asked::terms;
-use crate::campaigns::{least, of_one_experiment, speeds};
+use crate::campaigns::{all_differ, least, of_one_experiment, speeds};
 use crate::{CompareError, Group, Judgement, LeftOut, Options};
 use fwdlab_claims::blocks;
 use fwdlab_claims::judge::{self, Terms};
@@ -27,6 +27,7 @@ pub(crate) fn compare(
     for side in sides {
         of_one_experiment(side)?;
     }
+    all_differ(sides[0].iter().chain(sides[1]))?;
     let first = &sides[0][0];
     let new = &sides[1][0].campaign;
     let mut shared: Vec<(&str, &str)> = Vec::new();
@@ -215,7 +216,7 @@ impl<'a> Own<'a> {
         let all = trials.each_ref().map(|side| side.concat());
         let mut findings: Vec<Finding> =
             self.sides.into_iter().flatten().flat_map(judge::changed).collect();
-        findings.extend(judge::checks(&all, metric));
+        findings.extend(checks(trials, &all, metric));
         for own in series {
             // Both sides have trials of these names.
             let failed = own.failed.iter().map(|id| format!("{}/{id}", own.name)).collect();
@@ -272,6 +273,19 @@ impl<'a> Own<'a> {
             sentence,
         }
     }
+}
+
+/// The checks of all trials, of which each campaign is one of its own where it is asked what share of trials somebody
+/// else slowed down: they did not run beside each other, so that half of all may be all of one side.
+fn checks(trials: &[Vec<Vec<&Trial>>; 2], all: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
+    let is_share = |own: &Finding| matches!(own, Finding::CoresTaken { .. });
+    let alone = |kept: &Vec<&Trial>| {
+        let own = judge::checks(&[kept.clone(), Vec::new()], metric);
+        own.into_iter().find(is_share)
+    };
+    let shares = trials.iter().flatten().filter_map(alone);
+    let others = judge::checks(all, metric).into_iter().filter(|own| !is_share(own));
+    others.chain(shares).collect()
 }
 
 /// The campaigns of both sides, larger log speeds are faster, as measured and with the slowest of its campaign in

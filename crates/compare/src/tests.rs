@@ -52,6 +52,34 @@ fn two_pps_files_are_compared_without_blocks() {
     assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
 }
 
+/// "Equivalent" was said of a file and its copy, and "slower by a factor of more than 1000" of Mpps beside pps.
+#[test]
+fn a_copy_and_figures_of_another_unit_are_doubted() {
+    let dir = directory();
+    let base = write(&dir, "base.pps", BASE);
+    let told = |name: &str, text: &str| {
+        let other = write(&dir, name, text);
+        let all = compared(&options(&[&base, &other]));
+        let found = &all.groups[0].judgements[0].findings;
+        let is_it = |own: &&Finding| {
+            matches!(own, Finding::SameFigures { .. } | Finding::UnitsApart { .. })
+        };
+        found.iter().filter(is_it).map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let [copy] = &told("copy.pps", BASE)[..] else { panic!("one doubt") };
+    assert!(copy.starts_with("same figures: those of copy are those of base"), "{copy}");
+    let scaled = |by: f64| -> String {
+        BASE.lines().map(|own| format!("{}\n", own.parse::<f64>().unwrap() * by)).collect()
+    };
+    for (by, factor) in [(1.2e-3, "1000 "), (0.9e-6, "1000000 "), (1.3e3, "1000 ")] {
+        let [units] = &told("units.pps", &scaled(by))[..] else { panic!("one doubt") };
+        assert!(units.contains(&format!("about {factor}times apart")), "{units}");
+    }
+    for by in [1.2, 0.3, 8.0, 0.01, 100.0] {
+        assert_eq!(told("other.pps", &scaled(by)), [""; 0], "{by}");
+    }
+}
+
 #[test]
 fn a_change_from_next_to_nothing_has_no_more_digits_than_anybody_reads() {
     let dir = directory();

@@ -714,6 +714,107 @@ fn a_campaign_beside_a_file_is_what_its_report_says() {
     assert_eq!(beside.groups.len(), alone.groups.len());
 }
 
+/// "Slower by 23 %" was said of a campaign whose processors others had all the time: of both sides that is no more than
+/// half.
+#[test]
+fn before_and_after_are_not_compared_where_others_had_the_processors_of_one_side() {
+    let taken = |made: Made| {
+        let figures = made.figures.into_iter();
+        Made { figures: figures.map(|own| Figures { core_share: 0.1, ..own }).collect(), ..made }
+    };
+    let sides = [faster(1.2, 8, 0), taken(faster(0.9, 8, 1)), faster(0.9, 8, 2)];
+    let (_root, dirs) = directories(&sides);
+    let said = |after: &Path| {
+        let options = Options { is_single_campaign: true, ..Options::default() };
+        let all = compared(&[&dirs[0], after], options);
+        let words = all.groups.iter().map(|own| own.judgements[0].verdict.word());
+        words.collect::<Vec<_>>()
+    };
+    assert_eq!(said(&dirs[1]), ["invalid", "invalid"]);
+    assert!(!said(&dirs[2]).contains(&"invalid"));
+}
+
+/// In a group that it shared with a file a campaign lost its blocks and its checks: trials whose processors others had
+/// were "faster", and so they were beside the file's.
+#[test]
+fn a_campaign_that_shares_a_group_with_a_file_keeps_its_checks() {
+    let at = |core_share: f64, factor: f64, file: &str, order: [usize; 2]| {
+        let figures = |at: usize, factor: f64| Figures {
+            rate: (4e6 + 1e4 * at as f64) * factor,
+            core_share,
+            ..USUAL
+        };
+        let block = |at: usize| [figures(at, 1.0), figures(at, factor)];
+        let made = Made::of(&(0..8).map(block).collect::<Vec<_>>());
+        let (root, dirs) = directories(&[made]);
+        let path = dirs[0].with_file_name("other.csv");
+        std::fs::write(&path, file).unwrap();
+        let sources = [&dirs[0], &path];
+        let alone = compared(&[&dirs[0]], Options::default());
+        let beside = compared(&order.map(|at| sources[at].as_path()), Options::default());
+        drop(root);
+        (alone, beside)
+    };
+    let row = |name: &str, add: u32| -> String {
+        (0..8).map(|at| format!("{name},inet,{}\n", 4_000_000 + 10_000 * at + add)).collect()
+    };
+    let file = |name: &str| format!("variant,traffic,forwarding rate (frames/s)\n{}", row(name, 1));
+    // what the report says of the campaign is said beside a file, whatever its variants are called
+    for name in ["other", "modular"] {
+        let (alone, beside) = at(1.0, 1.001, &file(name), [0, 1]);
+        // the costs are the campaign's alone
+        let group = beside.groups.iter().find(|own| own.unit == "frames/s").unwrap();
+        let (own, wanted) = (&group.judgements[0], &alone.groups[0].judgements[0]);
+        assert_eq!((group.series.len(), own.comparison.clone()), (3, wanted.comparison.clone()));
+        assert!(own.comparison.as_ref().unwrap().method.is_blocked(), "{own:?}");
+        assert!(own.sentence.ends_with(&wanted.sentence), "{}", own.sentence);
+        assert_eq!(own.variant, group.series[1].name);
+        assert_ne!(group.judgements[1].verdict.word(), "invalid");
+    }
+    let (alone, beside) = at(0.1, 1.3, &file("other"), [0, 1]);
+    let group = beside.groups.iter().find(|own| own.unit == "frames/s").unwrap();
+    let [own, other] = &group.judgements[..] else { panic!("two judgements") };
+    assert_eq!(own.findings, alone.groups[0].judgements[0].findings);
+    for (side, own) in [("its own", own), ("beside the file", other)] {
+        assert_eq!(own.verdict.word(), "invalid", "{side}: {}", own.sentence);
+        let is_it = |own: &Finding| matches!(own, Finding::CoresTaken { .. });
+        assert!(own.findings.iter().any(is_it), "{side}: {:?}", own.findings);
+    }
+    // and where the file comes first
+    let (_, beside) = at(0.1, 1.3, &file("other"), [1, 0]);
+    for own in beside.groups.iter().flat_map(|group| &group.judgements) {
+        assert_eq!(own.verdict.word(), "invalid", "{}", own.sentence);
+    }
+}
+
+/// Of a campaign that was killed half way nothing was said but "8 planned, 4 kept", and to look at trials that FAILED.
+#[test]
+fn a_campaign_that_is_unfinished_is_said_to_be_with_the_command_that_goes_on() {
+    let (root, dirs) = directories(&[faster(1.2, 8, 0), faster(1.2, 8, 1)]);
+    let file = root.path().join("other.pps");
+    std::fs::write(&file, "1\n2\n3\n").unwrap();
+    assert_eq!(compared(&[&dirs[0], &dirs[1]], Options::default()).unfinished, []);
+    let journal = dirs[0].join("trials.jsonl");
+    let lines = std::fs::read_to_string(&journal).unwrap();
+    let lines: Vec<&str> = lines.lines().collect();
+    std::fs::write(&journal, lines[..lines.len() - 3].join("\n") + "\n").unwrap();
+    let dir = dirs[0].display();
+    let command = format!("fwdlab run {dir}/experiment.toml -o {dir}");
+    let wanted = format!("{dir} is unfinished, with 6 of 8 blocks; to go on: {command}");
+    for sources in [&[dirs[0].as_path()][..], &[&dirs[0], &dirs[1]], &[&dirs[0], &file]] {
+        let all = compared(sources, Options::default());
+        let [own] = &all.unfinished[..] else { panic!("{:?}", all.unfinished) };
+        assert_eq!(own.to_string(), wanted);
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&text(&all)).contains(&words(&wanted)), "{}", text(&all));
+        let markdown = fwdlab_compare::render(&all, Format::Markdown).unwrap();
+        assert!(String::from_utf8(markdown).unwrap().contains("unfinished"));
+    }
+    // nothing FAILED that could be looked at
+    let said = text(&compared(&[&dirs[0]], Options::default()));
+    assert!(said.contains("8 planned, 6 kept") && !said.contains("retry-failed"), "{said}");
+}
+
 /// "Equivalent in goodput" was said of rates, and of a goodput that nobody had measured.
 #[test]
 fn only_what_was_asked_for_and_measured_is_compared() {

@@ -94,6 +94,12 @@ pub trait Kind: Schema {
         None
     }
 
+    /// Each setting in which a variant of `experiment` differs from the baseline and that does nothing with its
+    /// traffics, in words.
+    fn idle(&self, _: &Experiment) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Prepares for the trials of `experiment`, which was read with this schema.
     ///
     /// # Errors

@@ -19,16 +19,19 @@ pub(super) struct Kind {
 /// Reads `kind`, and the keys that belong to one of them.
 pub(super) fn read(section: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Kind {
     let mut kind = section.text("kind", "\"sessions\"", complaints);
-    if let Some(wrong) = kind.take_if(|kind| !KINDS.contains(&kind.value)) {
+    if let Some(own) = kind.as_mut().filter(|kind| !KINDS.contains(&kind.value)) {
+        let near = nearest(own.value, KINDS.into_iter());
         let complaint = Complaint::new(
-            format!("there is no kind of traffic {:?}", wrong.value),
+            format!("there is no kind of traffic {:?}", own.value),
             "\"frames\", \"sessions\", which begin and end, or \"tcp\", streams of real stacks",
-            match nearest(wrong.value, KINDS.into_iter()) {
+            match near {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => "remove it to send frames of flows that go on and on".to_owned(),
             },
         );
-        complaints.add(&wrong.at, &wrong.field, complaint);
+        complaints.add(&own.at, &own.field, complaint);
+        // what belongs to the kind that was meant is no second mistake
+        own.value = near.unwrap_or(FRAMES);
     }
     let is = |name| kind.as_ref().filter(|kind| kind.value == name);
     Kind {

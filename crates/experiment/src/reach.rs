@@ -31,6 +31,21 @@ struct Ground<'a> {
     sides: Vec<(u16, Endpoint)>,
 }
 
+/// How the frames of a traffic go.
+#[derive(Clone, Copy, Default)]
+struct Manner {
+    /// Between more than two ports, where a static route may lead astray on purpose.
+    is_meshed: bool,
+    /// As streams, of which none begins where a frame of either way is dropped.
+    has_streams: bool,
+}
+
+impl Manner {
+    fn of(traffic: &Traffic, is_meshed: bool) -> Self {
+        Self { is_meshed, has_streams: traffic.streams.is_some() }
+    }
+}
+
 /// An address that the routes do not lead to.
 #[derive(Debug, PartialEq)]
 struct Stray<'a> {
@@ -57,7 +72,8 @@ pub(super) fn reachable(
     for (traffic, place) in placed {
         for (pair, places) in traffic.ends().zip(&place.ends) {
             for (port, end) in sides_of(traffic, pair) {
-                let Some(stray) = ground.first_stray(&end, port, false) else { continue };
+                let manner = Manner::of(traffic, false);
+                let Some(stray) = ground.first_stray(&end, port, manner) else { continue };
                 // What leads astray is at fault, or else who goes where no route leads.
                 let own =
                     |route: &Route| fixed.iter().find(|found| std::ptr::eq(&found.value.0, route));
@@ -68,7 +84,7 @@ pub(super) fn reachable(
                         (field, at)
                     }
                 };
-                complaints.add(at, field, ground.complaint(stray, (port, &end), false));
+                complaints.add(at, field, ground.complaint(stray, (port, &end), manner));
             }
         }
     }
@@ -185,10 +201,10 @@ pub(super) fn check(experiment: &Experiment, learned: &Learned) -> Result<()> {
         sides: experiment.traffics.iter().flat_map(sides).collect(),
     };
     let problems = experiment.complaints_about_traffics(|traffic| {
-        let is_meshed = traffic.ports > 2;
-        let ends = if is_meshed { behind_ports(traffic) } else { sides(traffic) };
+        let manner = Manner::of(traffic, traffic.ports > 2);
+        let ends = if manner.is_meshed { behind_ports(traffic) } else { sides(traffic) };
         ends.into_iter()
-            .find_map(|(port, end)| Some((key_of(port), ground.fault(&end, port, is_meshed)?)))
+            .find_map(|(port, end)| Some((key_of(port), ground.fault(&end, port, manner)?)))
     });
     problems.map_or(Ok(()), |problems| Err(problems.into()))
 }
@@ -221,23 +237,23 @@ const fn key_of(port: u16) -> &'static str {
 }
 
 impl Ground<'_> {
-    /// What is wrong with the routes to some addresses behind a port. Between more than two ports a static route may
-    /// lead astray on purpose.
-    fn fault(&self, end: &Endpoint, port: u16, is_meshed: bool) -> Option<Complaint> {
-        let stray = self.first_stray(end, port, is_meshed)?;
-        Some(self.complaint(stray, (port, end), is_meshed))
+    /// What is wrong with the routes to some addresses behind a port.
+    fn fault(&self, end: &Endpoint, port: u16, manner: Manner) -> Option<Complaint> {
+        let stray = self.first_stray(end, port, manner)?;
+        Some(self.complaint(stray, (port, end), manner))
     }
 
     /// `to` is the port behind which the address lies, with all addresses of its side.
-    fn complaint(&self, stray: Stray<'_>, to: (u16, &Endpoint), is_meshed: bool) -> Complaint {
+    fn complaint(&self, stray: Stray<'_>, to: (u16, &Endpoint), manner: Manner) -> Complaint {
         let Stray { address, route } = stray;
         match route {
-            None => self.missing(address, to.0),
-            Some(route) => self.astray((address, route), to, is_meshed),
+            None => self.missing(address, to, manner),
+            Some(route) => self.astray((address, route), to, manner.is_meshed),
         }
     }
 
-    fn missing(&self, address: IpAddr, port: u16) -> Complaint {
+    fn missing(&self, address: IpAddr, to: (u16, &Endpoint), manner: Manner) -> Complaint {
+        let (port, _) = to;
         let beside = self.learned.map_or_else(String::new, |learned| {
             format!(", neither in [routes] static nor in {}", learned.from)
         });
@@ -249,10 +265,15 @@ impl Ground<'_> {
         };
         let table =
             if beside.is_empty() { ", name a table there with file = \"FILE\"" } else { "" };
-        let remedy = format!(
-            "add one to [routes] static{table}, or if drops are wanted {}",
-            Allowance::NoRoute.remedy()
-        );
+        let remedy = match (manner.has_streams, self.routes_to(to)) {
+            // a stream whose frames are dropped never begins
+            (true, Some(own)) => format!("add {own} to [routes] static"),
+            (true, None) => "add one to [routes] static".to_owned(),
+            (false, _) => format!(
+                "add one to [routes] static{table}, or if drops are wanted {}",
+                Allowance::NoRoute.remedy()
+            ),
+        };
         Complaint::new(format!("no route covers {address}{beside}"), wanted, remedy)
     }
 
@@ -312,21 +333,30 @@ impl Ground<'_> {
         (port, end): (u16, &Endpoint),
         side: &str,
     ) -> String {
-        /// Nobody writes more into a file.
-        const MOST: usize = 8;
-        let prefixes = mesh::covering(end);
-        if prefixes.len() > MOST {
-            return format!(
+        match self.routes_to((port, end)) {
+            None => format!(
                 "take {side} outside of {}, and a route to them that leaves by port {port}: one route cannot lead \
                  to both sides",
                 route.prefix
-            );
+            ),
+            Some(own) => {
+                format!("add {own} to [routes] static: one route cannot lead to both sides")
+            }
+        }
+    }
+
+    /// The static routes that lead to some addresses behind a port and to no others; nothing where they are more than
+    /// anybody writes into a file.
+    fn routes_to(&self, (port, end): (u16, &Endpoint)) -> Option<String> {
+        const MOST: usize = 8;
+        let prefixes = mesh::covering(end);
+        if prefixes.len() > MOST {
+            return None;
         }
         let gateway = self.gateway_behind(port, end.first());
         let gateway = gateway.unwrap_or_else(|| mesh::gateway(port, end.first()));
-        let own: Vec<_> =
-            prefixes.iter().map(|own| format!("\"{own} via {gateway} port {port}\"")).collect();
-        format!("add {} to [routes] static: one route cannot lead to both sides", own.join(", "))
+        let one = |own: &Prefix| format!("\"{own} via {gateway} port {port}\"");
+        Some(prefixes.iter().map(one).collect::<Vec<_>>().join(", "))
     }
 
     /// Where a learned route stands; nothing of one in the experiment file.
@@ -348,7 +378,8 @@ impl Ground<'_> {
 
     /// The first of some addresses whose longest match is missing, or leads to another port than this one; in a mesh
     /// only where it was learned.
-    fn first_stray(&self, end: &Endpoint, port: u16, is_meshed: bool) -> Option<Stray<'_>> {
+    fn first_stray(&self, end: &Endpoint, port: u16, manner: Manner) -> Option<Stray<'_>> {
+        let Manner { is_meshed, has_streams } = manner;
         let (first, last) = end.bounds();
         let of_family =
             self.routes.iter().filter(|route| Family::of(route.gateway) == end.family());
@@ -377,7 +408,7 @@ impl Ground<'_> {
             }
             let route = within.last().map(|(_, route)| *route);
             let is_wrong = match route {
-                None => !self.allows_no_route,
+                None => has_streams || !self.allows_no_route,
                 Some(own) => own.port != port && (!is_meshed || self.line_of(own).is_some()),
             };
             is_wrong.then(|| Stray { address: address(start, end.family()), route })
@@ -452,7 +483,7 @@ mod tests {
                 allows_no_route: false,
                 sides: Vec::new(),
             };
-            let found = ground.first_stray(&end, 1, false);
+            let found = ground.first_stray(&end, 1, Manner::default());
             let shown = found.map(|stray| {
                 let length = stray.route.map(|route| route.prefix.length());
                 (fwdlab_routes::number(stray.address), length)

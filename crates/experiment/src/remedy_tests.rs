@@ -57,6 +57,20 @@ fn a_key_that_is_misspelt_leaves_those_beside_it_alone() {
     assert_eq!(own, ["did you mean blocks?"]);
 }
 
+/// "It has none" was said of the sessions of a kind that was only written wrong, and its keys were to be removed.
+#[test]
+fn a_kind_that_is_misspelt_is_told_once() {
+    for (measure, traffic, meant) in [
+        ("lookup", "kind = \"session\"", "sessions"),
+        ("insertion", "kind = \"Sessions\"\nlifetime = 4", "sessions"),
+        ("goodput", "kind = \"TCP\"\ncongestion = \"reno\"", "tcp"),
+    ] {
+        let top = format!("measure = \"{measure}\"");
+        let own = remedies(&top, B, traffic);
+        assert_eq!(own, [format!("did you mean \"{meant}\"?")], "{traffic}");
+    }
+}
+
 /// "1 addresses or more" were wanted of nine, for three ports.
 #[test]
 fn an_odd_number_of_ports_is_said_once() {

@@ -210,5 +210,14 @@ mod tests {
         assert!(many.contains("300 flows are more than 256 streams"), "{many}");
         let back = said(&text("198.18.0.1:1-3", ""));
         assert!(back.contains("no route covers 198.18.0.1"), "{back}");
+        // A stream of which a frame is dropped does not begin: to allow that was no remedy.
+        assert!(!back.contains("allow"), "{back}");
+        let route = "\"198.18.0.1/32 via 198.18.100.203 port 0\"";
+        assert!(back.contains(&format!("add {route} to [routes] static")), "{back}");
+        let allowed =
+            text("198.18.0.1:1-3", "").replacen("baseline", "allow = [\"no-route\"]\nbaseline", 1);
+        assert!(said(&allowed).contains("no route covers 198.18.0.1"));
+        let mended = text("198.18.0.1:1-3", &format!(", {route}"));
+        Experiment::parse(Path::new("s.toml"), &mended, &[&Anything]).expect("what was advised");
     }
 }

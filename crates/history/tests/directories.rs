@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fwdlab_history::{History, Options, find, read, render};
+use fwdlab_results::journal::Journal;
+use fwdlab_results::{Campaign, Trial, examples};
 use serde_json::Value;
 
 /// A year of `.pps` files: two configurations, 40 revisions of five runs, pf 5 % slower from r301000
@@ -143,6 +145,70 @@ fn the_seeds_are_one_history_published_or_imported() {
         own.series.iter().map(|s| (s.key.name(), s.points.iter().map(point).collect())).collect()
     };
     assert_eq!(figures(&published), figures(&imported));
+}
+
+/// A backup, a directory that was moved and is found again, and a tree that is given twice were points of their own.
+#[test]
+fn a_copy_of_a_campaign_is_no_point() {
+    let root = tempfile::tempdir().unwrap();
+    let write = |name: &str, seed: u64, is_ended: bool| {
+        let dir = root.path().join(name);
+        let day = format!("2026-11-0{seed}T13:00:00Z");
+        let campaign = Campaign { seed, started: day.clone(), ..examples::campaign() };
+        let mut journal = Journal::create(&dir, &campaign, "title = \"t\"", None).unwrap();
+        for at in 0..campaign.trials.len() {
+            let started = Some(day.clone());
+            journal.append(&Trial { started, ..examples::trial(at) }).unwrap();
+        }
+        if is_ended {
+            journal.finish("all blocks run").unwrap();
+        }
+    };
+    write("a-before-its-end", 7, false);
+    write("k", 7, true);
+    write("k-copied", 7, true);
+    write("other", 8, true);
+    let read = read::read(&[root.path().to_owned(), root.path().to_owned()]).unwrap();
+    let own = find(read.points, &[], &Options::default());
+    let points: Vec<usize> = own.series.iter().map(|series| series.points.len()).collect();
+    assert_eq!(points, [2, 2]);
+    let [unfinished, copy] = &read.skipped[..] else { panic!("{:?}", read.skipped) };
+    assert!(unfinished.contains("unfinished"), "{unfinished}");
+    assert!(copy.contains("k-copied: it holds the campaign of"), "{copy}");
+}
+
+/// "0 changes" was said of series of one point as of others.
+#[test]
+fn series_of_one_point_are_counted_and_nothing_can_be_found_in_them() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = year(root.path());
+    let whole = history(root.path());
+    assert_eq!(whole.single(), None);
+    for entry in fs::read_dir(&dir).unwrap() {
+        let path = entry.unwrap().path();
+        let is_first = path.file_name().unwrap().to_str().unwrap().starts_with("300000.");
+        let is_pf = path.to_string_lossy().contains("pf-statefull");
+        if !is_first && !is_pf {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    let own = history(root.path());
+    let said = "1 of 2 series has a single point: no change can be found in it";
+    assert_eq!(own.single().as_deref(), Some(said));
+    assert!(render::text(&own).ends_with(&format!("{said}\n")), "{}", render::text(&own));
+    assert!(render::markdown(&own).contains(said), "{}", render::markdown(&own));
+    for entry in fs::read_dir(&dir).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.file_name().unwrap().to_str().unwrap().starts_with("300000.") {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    let own = history(root.path());
+    let said = "all 2 series have a single point: no change can be found in them";
+    let page = render::html(&own, root.path()).unwrap();
+    for text in [render::text(&own), render::markdown(&own), page] {
+        assert!(text.contains(said), "{text}");
+    }
 }
 
 #[test]

@@ -54,17 +54,19 @@ pub const TABLES: [(&str, &str, &[&str]); 5] = [
 ];
 
 /// What others call a key.
-const CALLED: [(&str, &[&str]); 10] = [
+const CALLED: [(&str, &[&str]); 12] = [
     ("blocks", &["repeat", "repeats", "repetitions", "runs", "trials", "iterations", "rounds"]),
     ("duration", &["time", "seconds"]),
     ("frame", &["size", "frame_size", "packet_size", "frame_length", "length"]),
     ("load", &["rate", "offered_load", "speed", "pps", "bandwidth"]),
     ("source", &["src"]),
     ("destination", &["dst", "dest"]),
-    ("static", &["route", "default", "gateway"]),
+    ("static", &["route", "routes", "default", "gateway"]),
     ("nftables", &["nft", "rules", "ruleset"]),
-    ("name", &["id"]),
+    ("name", &["id", "iface", "ifname", "interface"]),
     ("dut", &["device", "router", "sut"]),
+    ("tester", &["generator", "sender"]),
+    ("ssh", &["host", "hostname", "address"]),
 ];
 
 /// Where a key that stands in this table is at home, when it is another one's.

@@ -31,6 +31,8 @@ pub fn no_toml(text: &str, at: &Range<usize>, message: String) -> Complaint {
         "these quotes are of a word processor: write plain ones, \"...\""
     } else if after_key.starts_with(':') {
         "write KEY = VALUE, with = and not :"
+    } else if message.contains("inline table") {
+        "a table in braces ends with }: set = { \"WORD\" = VALUE, \"WORD\" = VALUE }"
     } else {
         "put text in quotes, and see https://toml.io for the rest"
     };

@@ -152,10 +152,13 @@ impl Found {
         }
         let logs: Vec<f64> = kept.iter().map(|&i| values[i].ln()).collect();
         let floor = noise.max(0.0);
-        let clean = filter::without_strays(&logs, floor);
+        let is_young = logs.len() < filter::FEWEST + 2 * LAST;
+        let clean = match is_young {
+            true => filter::without_strays_between(&logs, floor),
+            false => filter::without_strays(&logs, floor),
+        };
         let candidates = partition::levels(&clean, floor);
         let confirmed = confirm::confirm(&clean, candidates, floor, settings);
-        let is_young = clean.len() < filter::FEWEST + 2 * LAST;
         let (mut sure, mut doubtful) = (Vec::new(), Vec::new());
         let mut start = 0;
         for (k, found) in confirmed.iter().enumerate() {

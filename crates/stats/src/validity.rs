@@ -11,7 +11,7 @@ mod words;
 pub use checks::{
     LEAST_CORE_SHARE, SATURATION_SHARE, SHARED_CORRELATION, cores_taken, drops_apart,
     failed_trials, flows, frames, generator, loss_in_bursts, one_factor, out_of_reach, rare_runs,
-    saturation, shared_bottleneck,
+    same_figures, saturation, shared_bottleneck, units_apart,
 };
 pub use stability::{drift, gaps, ramp, stray_runs, two_clusters};
 
@@ -137,6 +137,18 @@ pub enum Finding {
         baseline: String,
         /// Name of the variant.
         variant: String,
+    },
+    /// The figures of both sides are the same to the last digit, in their order.
+    SameFigures {
+        /// Name of the baseline.
+        baseline: String,
+        /// Name of the variant.
+        variant: String,
+    },
+    /// The sides lie as far apart as figures of two units do.
+    UnitsApart {
+        /// About so many times, a power of a thousand.
+        factor: f64,
     },
     /// Received frames were wrong.
     FramesWrong {
@@ -336,6 +348,9 @@ impl Finding {
             Self::AnnouncedFlowsDiffer { .. } => {
                 "count distinct flows at the receiver, and correct the report or the command"
             }
+            Self::TrialsMissing { failed, .. } if failed.is_empty() => {
+                "run what is missing: a campaign that was stopped goes on with the same `fwdlab run`"
+            }
             Self::TrialsMissing { .. } => {
                 "look at the failed trials and run them again (in a campaign: the same `fwdlab run` with \
                  --retry-failed)"
@@ -358,6 +373,8 @@ impl Finding {
                 "name what is to be tested: files with other bytes, or other settings; to see what the lab \
                  makes of equal variants leave it so"
             }
+            Self::SameFigures { .. } => "give the figures of two runs",
+            Self::UnitsApart { .. } => "write the figures of both sides in one unit",
             Self::FramesWrong { .. } => {
                 "look at the device's configuration: it did not forward what it should"
             }

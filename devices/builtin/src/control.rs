@@ -10,6 +10,9 @@ use fwdlab_router::{RouterError, check_word, settable_words};
 /// buffer of known size.
 pub const BUFFER_FRAMES: &str = "fwdlab.device.buffer_frames";
 
+/// What a word takes that turns something on or off.
+const SWITCH: &str = "0 or 1";
+
 /// Frames that wait in front of the device unless a variant says otherwise.
 pub(crate) const USUAL_BUFFER: usize = 4096;
 
@@ -54,15 +57,24 @@ fn is_sysctl(word: &str) -> bool {
         .any(|start| word.starts_with(start))
 }
 
-/// Checks the name of a control word, for the device of this name.
+/// Checks the name of a control word of the router, for the device of this name.
 ///
 /// # Errors
 /// When the router has no such word.
 pub fn check_name(word: &str, device: &str) -> Result<(), Complaint> {
-    if is_settable(word) {
+    check_among(word, &settable_words(), device)
+}
+
+/// The same for the built-in device, which has one more.
+pub(crate) fn check_own_name(word: &str, device: &str) -> Result<(), Complaint> {
+    let known: Vec<&str> = settable_words().into_iter().chain([BUFFER_FRAMES]).collect();
+    check_among(word, &known, device)
+}
+
+fn check_among(word: &str, known: &[&'static str], device: &str) -> Result<(), Complaint> {
+    if known.contains(&word) {
         return Ok(());
     }
-    let known = settable_words();
     // "route_cache" without what stands before it
     let ends = |known: &&&str| known.rsplit('.').next() == Some(word);
     let mut ending = known.iter().filter(ends);
@@ -103,7 +115,11 @@ pub fn check_value(word: &str, value: &str) -> Result<(), Complaint> {
             other => other.to_string(),
         };
         let what = format!("{value:?} does not fit this control word");
-        Complaint::new(what, wanted, "write a number in that range")
+        let remedy = match wanted.as_str() {
+            SWITCH => "write 0 or 1",
+            _ => "write a number in that range",
+        };
+        Complaint::new(what, wanted, remedy)
     })
 }
 
@@ -148,6 +164,25 @@ mod tests {
         let complaint = check_name("algo", "builtin").expect_err("of which family");
         assert_eq!(complaint.remedy, "remove it");
         assert!(check_name("net.route.algo.inet.algo_list", "builtin").is_err(), "read only");
+        let complaint = check_value("fwdlab.device.route_cache", "2").expect_err("a switch");
+        assert_eq!(complaint.remedy, "write 0 or 1");
+    }
+
+    /// `buffer_frames` was taken and not among "one of".
+    #[test]
+    fn what_is_wanted_is_what_is_taken() {
+        let own = |word: &str| check_own_name(word, "builtin");
+        let complaint = own("no such word").expect_err("it is none");
+        let listed: Vec<&str> =
+            complaint.wanted.strip_prefix("one of ").expect("a list").split(", ").collect();
+        for word in &listed {
+            assert!(own(word).is_ok(), "{word}");
+        }
+        for word in settable_words().into_iter().chain([BUFFER_FRAMES]) {
+            assert!(own(word).is_ok() && listed.contains(&word), "{word}: {listed:?}");
+        }
+        let complaint = own("fwdlab.device.buffer_frame").expect_err("misspelt");
+        assert_eq!(complaint.remedy, format!("did you mean \"{BUFFER_FRAMES}\"?"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use fwdlab_router::EXTRA_NS_PER_FRAME;
 use fwdlab_traffic::size;
 
 use crate::control;
+use crate::idle;
 use crate::rings::Rings;
 
 /// The embedded router, joined to the tester by memory rings.
@@ -49,10 +50,7 @@ impl Schema for Builtin {
     }
 
     fn check_word(&self, word: &str) -> Result<(), Complaint> {
-        match word {
-            control::BUFFER_FRAMES => Ok(()),
-            word => control::check_name(word, self.name()),
-        }
+        control::check_own_name(word, self.name())
     }
 
     fn network_length(&self, gateway: IpAddr) -> Option<u8> {
@@ -95,6 +93,10 @@ impl Kind for Builtin {
 
     fn slow_word(&self) -> Option<&'static str> {
         Some(EXTRA_NS_PER_FRAME)
+    }
+
+    fn idle(&self, experiment: &Experiment) -> Vec<String> {
+        idle::differences(experiment)
     }
 
     fn open(

@@ -334,6 +334,11 @@ fn router_words_need_the_router(variant: &mut Section<'_>, complaints: &mut Comp
 }
 
 impl Kind for OnVeth {
+    /// Of the embedded router's words, where it forwards.
+    fn idle(&self, experiment: &Experiment) -> Vec<String> {
+        fwdlab_builtin::idle_differences(experiment)
+    }
+
     fn about(&self) -> About {
         let line = match self.is_embedded {
             true => {

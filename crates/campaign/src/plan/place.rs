@@ -93,15 +93,8 @@ impl Place {
     /// # Errors
     /// When a directory cannot be read.
     pub fn finished(&self, experiment: &Experiment) -> Result<Vec<Results>> {
-        let dirs: Box<dyn Iterator<Item = PathBuf>> = match self {
-            Self::Named(dir) => Box::new(std::iter::once(dir.clone())),
-            Self::Under(root) => {
-                let dirs = (1..).map(|number| root.join(numbered(experiment.stem(), number)));
-                Box::new(dirs.take_while(|dir| dir.exists()))
-            }
-        };
         let mut found = Vec::new();
-        for dir in dirs {
+        for dir in self.taken(experiment) {
             match Results::read(&dir) {
                 Ok(results)
                     if results.finished.is_some() && is_of(&results.campaign, experiment) =>
@@ -113,6 +106,27 @@ impl Place {
             }
         }
         Ok(found)
+    }
+
+    /// Campaigns at this place that were stopped, and that `experiment` does not go on with: its file, or one that it
+    /// names, was another.
+    pub fn left_behind(&self, experiment: &Experiment) -> Vec<Results> {
+        let is_left = |own: &Results| {
+            own.finished.is_none() && own.campaign.is_blocked() && !is_of(&own.campaign, experiment)
+        };
+        self.taken(experiment).filter_map(|dir| Results::read(&dir).ok()).filter(is_left).collect()
+    }
+
+    /// The directories at this place that are there.
+    fn taken(&self, experiment: &Experiment) -> Box<dyn Iterator<Item = PathBuf>> {
+        match self {
+            Self::Named(dir) => Box::new(std::iter::once(dir.clone())),
+            Self::Under(root) => {
+                let (root, stem) = (root.clone(), experiment.stem().to_owned());
+                let dirs = (1..).map(move |number| root.join(numbered(&stem, number)));
+                Box::new(dirs.take_while(|dir| dir.exists()))
+            }
+        }
     }
 
     /// Opens results of `experiment` in `dir`, finished or not, to run their FAILED trials again.

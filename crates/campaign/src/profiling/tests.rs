@@ -153,3 +153,21 @@ fn profiled_trial_that_misses_the_load_is_repeated_and_then_said_so() {
     let problem = outcomes[0].problem.as_deref().unwrap();
     assert!(problem.contains("the report refuses it"), "{problem}");
 }
+
+/// The first profile was taken, and lost.
+#[test]
+fn a_place_that_cannot_be_written_is_said_before_the_first_trial() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut device = Scripted { frames: 1000, profiles: 0 };
+    let results = measured(dir.path(), &mut device);
+    // What root cannot write either.
+    std::fs::write(dir.path().join("profiles"), "no directory").unwrap();
+    let (experiment, stop) = (experiment(), AtomicBool::new(false));
+    let (device, results) = (&mut device, &results);
+    let mut session =
+        Session { experiment: &experiment, device, results, frequency_hz: 997, stop: &stop };
+    let mut begun = 0;
+    let error = session.run(&mut |_, _| begun += 1).unwrap_err().to_string();
+    assert!(error.starts_with("cannot write into") && error.contains("profiles"), "{error}");
+    assert_eq!(begun, 0);
+}

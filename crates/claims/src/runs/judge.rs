@@ -87,6 +87,11 @@ pub fn not_computable(error: Error) -> Finding {
 /// The judgement on two series, (baseline, variant), that were compared.
 pub fn finish([baseline, variant]: [&Series; 2], compared: Compared, terms: Terms) -> Judged {
     let mut findings = doubts::findings(baseline, variant);
+    for own in baseline.doubts.iter().chain(&variant.doubts) {
+        if !findings.contains(own) {
+            findings.push(own.clone());
+        }
+    }
     for own in [baseline, variant] {
         findings.extend(validity::failed_trials(
             own.planned(),

@@ -49,6 +49,7 @@ pub fn series(results: &Results, (variant, traffic): (&str, &str), metric: Metri
         failed: failed().map(|trial| trial.id.clone()).collect(),
         failed_blocks: failed().filter(|_| is_blocked).map(|trial| trial.block).collect(),
         is_benchmark: false,
+        doubts: Vec::new(),
         context: Some(context(results, variant, traffic)),
     }
 }

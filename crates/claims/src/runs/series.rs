@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use fwdlab_stats::Direction;
+use fwdlab_stats::validity::Finding;
 use serde::Serialize;
 
 use super::context::Context;
@@ -38,6 +39,9 @@ pub struct Series {
     /// Whether it is one of a list of benchmarks, which share a false discovery rate.
     #[serde(skip)]
     pub is_benchmark: bool,
+    /// What its own trials show to be wrong with any comparison of it.
+    #[serde(skip)]
+    pub doubts: Vec<Finding>,
     /// What the logs beside it say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Context>,
@@ -69,6 +73,7 @@ impl Series {
             failed: Vec::new(),
             failed_blocks: Vec::new(),
             is_benchmark: false,
+            doubts: Vec::new(),
             context: None,
         }
     }

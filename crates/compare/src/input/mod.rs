@@ -11,10 +11,12 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::{CompareError, Options};
+use fwdlab_claims::judge;
 use fwdlab_claims::runs::{self, Series};
+use fwdlab_claims::setting::Setting;
 use fwdlab_guard::input as guard;
-use fwdlab_results::Error::NoDirectory;
-use fwdlab_results::{JOURNAL_FILE, Results};
+use fwdlab_results::Error::{NoDirectory, NoResults};
+use fwdlab_results::{JOURNAL_FILE, Metric, Results};
 
 /// Longest input.
 const MOST_BYTES: u64 = 1 << 30;
@@ -27,11 +29,11 @@ pub(crate) fn read_all(
     let mut all = Vec::new();
     for path in &options.sources {
         let found = if path.is_dir() {
-            let results = Results::read(path)?;
+            let results = results(path)?;
             if let Some(line) = results.changed {
                 return Err(CompareError::Changed { path: path.clone(), line });
             }
-            runs::all(&results)
+            with_doubts(runs::all(&results), &results)?
         } else {
             read_text(path, options, stdin)?
         };
@@ -41,6 +43,42 @@ pub(crate) fn read_all(
         all.extend(found);
     }
     Ok(go_bench::without_nothing(all))
+}
+
+/// What a results directory holds.
+pub(crate) fn results(dir: &Path) -> Result<Results, CompareError> {
+    Results::read(dir).map_err(|error| {
+        let is_figures = |entry: std::fs::DirEntry| {
+            entry.path().extension().is_some_and(|ending| ending == "pps")
+        };
+        let mut entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+        match matches!(error, NoResults { .. }) && entries.any(is_figures) {
+            true => CompareError::FilesOfFigures { dir: dir.to_owned() },
+            false => error.into(),
+        }
+    })
+}
+
+/// Series of a campaign with what its own checks say of each: beside another source these were lost.
+fn with_doubts(mut all: Vec<Series>, results: &Results) -> Result<Vec<Series>, CompareError> {
+    if !results.campaign.is_blocked() {
+        return Ok(all); // what logs say stands in the context
+    }
+    let setting = Setting::read(results)?;
+    for own in &mut all {
+        let Some(metric) = metric_of(own) else { continue };
+        let trials = results.trials_of(&own.name, &own.group);
+        let kept = trials.into_iter().filter(|trial| trial.is_ok()).collect();
+        let found = judge::checks(&[kept, Vec::new()], metric).into_iter();
+        own.doubts = found.map(|own| judge::permitted(own, &setting.allow)).collect();
+    }
+    Ok(all)
+}
+
+/// The figure of a campaign's series.
+pub(crate) fn metric_of(series: &Series) -> Option<Metric> {
+    let title = series.metric.strip_prefix("sampled ").unwrap_or(&series.metric);
+    Metric::named(title)
 }
 
 fn read_text(

@@ -31,6 +31,9 @@ pub(crate) fn text(compared: &Compared) -> String {
             findings(judgement, &mut text);
         }
     }
+    for own in &compared.unfinished {
+        let _ = writeln!(text, "\nwarning: {own}");
+    }
     text
 }
 
@@ -238,6 +241,9 @@ pub(crate) fn markdown(compared: &Compared) -> String {
             }
             text.push('\n');
         }
+    }
+    for own in &compared.unfinished {
+        let _ = writeln!(text, "Warning: {}\n", fwdlab_guard::markdown::plain(&own.to_string()));
     }
     text
 }

@@ -110,6 +110,19 @@ pub struct History {
 }
 
 impl History {
+    /// How many series nothing can be found in, as they have one point, in words; nothing where each has more.
+    pub fn single(&self) -> Option<String> {
+        let single = self.series.iter().filter(|own| own.points.len() < 2).count();
+        let (who, them) = match (single, self.series.len()) {
+            (0, _) => return None,
+            (1, 1) => ("the only series has".to_owned(), "it"),
+            (all, series) if all == series => (format!("all {all} series have"), "them"),
+            (1, all) => (format!("1 of {all} series has"), "it"),
+            (some, all) => (format!("{some} of {all} series have"), "them"),
+        };
+        Some(format!("{who} a single point: no change can be found in {them}"))
+    }
+
     /// The last point before a change and the first after it; of a drift those between which it went on.
     pub fn ends(&self, moved: &Moved) -> (&Point, &Point) {
         let points = &self.series[moved.series].points;

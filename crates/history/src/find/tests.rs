@@ -84,6 +84,25 @@ fn a_level_of_two_points_in_a_short_series_is_suspected() {
     assert!(suspect.evidence > Some(100.0), "{suspect:?}");
     assert_eq!(few(&[1e6, 1e6, 1e6, 0.8e6, 0.8e6, 0.8e6]).alerts.len(), 1);
     assert_eq!(few(&[1e6, 1e6, 1.5e6]).alerts.len(), 1, "no day is as good as that");
+    // from five points on they were taken for stray ones, and nothing was said
+    for count in 5..=10 {
+        // one point alone is a bad day as soon as there are six
+        let ones = if count == 5 { &[1, 4][..] } else { &[] };
+        for at in [2, count - 2].into_iter().chain(ones.iter().copied()) {
+            let ends = |level: f64| -> Vec<f64> {
+                (0..count).map(|i| if i < at { 1e6 } else { level }).collect()
+            };
+            let history = few(&ends(0.8e6));
+            let found = [history.alerts.len(), history.suspects.len()];
+            assert_eq!(found, [0, 1], "{at} of {count}");
+            assert_eq!(few(&ends(0.5e6)).alerts.len(), 1, "{at} of {count}");
+        }
+        // a bad day between others is none
+        let levels = (0..count).map(|i| if i == 2 { 0.8e6 } else { 1e6 });
+        let history = few(&levels.collect::<Vec<_>>());
+        assert!(history.alerts.is_empty(), "{count}");
+        assert!(history.suspects.is_empty() || count == 5, "{count}");
+    }
 }
 
 #[test]

@@ -11,6 +11,8 @@ pub struct Read {
     pub points: Vec<Point>,
     /// What was left out, with the reason.
     pub skipped: Vec<String>,
+    /// What tells the campaign of one directory from all others, where that is known: a copy of it has the same.
+    pub(super) campaign: Option<String>,
 }
 
 /// What a revision is called in a series, and what it adds to the configuration: a patched image is

@@ -6,6 +6,7 @@ mod recorded;
 
 pub use found::Read;
 use found::patched;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -24,6 +25,7 @@ const MAX_DEPTH: usize = 48;
 /// When a root cannot be read, or nothing is found below any.
 pub fn read(roots: &[PathBuf]) -> Result<Read> {
     let mut total = Read::default();
+    let (mut places, mut campaigns) = (HashSet::new(), HashMap::new());
     for root in roots {
         let archive = Archive::scan(root)?;
         let full = root.canonicalize().map_err(Error::io("find", root))?;
@@ -33,11 +35,28 @@ pub fn read(roots: &[PathBuf]) -> Result<Read> {
             let places = [Some(&*dir.path), dir.path.parent()];
             places.into_iter().flatten().any(|place| place.join(JOURNAL_FILE).is_file())
         };
-        let dirs: Vec<&ResultsDir> = archive.dirs.iter().filter(|dir| !is_told(dir)).collect();
+        // the same tree twice, or one within another
+        let mut is_new = |dir: &Path| dir.canonicalize().is_ok_and(|full| places.insert(full));
+        let dirs = archive.dirs.iter().filter(|dir| !is_told(dir) && is_new(&dir.path));
+        let dirs: Vec<&ResultsDir> = dirs.collect();
         let published: Vec<Read> = dirs.par_iter().map(|dir| published::read(dir, &full)).collect();
-        let journals: Vec<Read> =
-            journals(root, 0).par_iter().map(|dir| recorded::read(dir)).collect();
-        for own in published.into_iter().chain(journals) {
+        let mut dirs = journals(root, 0);
+        dirs.retain(|dir| is_new(dir));
+        let journals: Vec<Read> = dirs.par_iter().map(|dir| recorded::read(dir)).collect();
+        for own in published {
+            total.points.extend(own.points);
+            total.skipped.extend(own.skipped);
+        }
+        for (dir, own) in dirs.into_iter().zip(journals) {
+            if let Some(campaign) = own.campaign
+                && let Some(first) = campaigns.insert(campaign, dir.clone())
+            {
+                let (copy, first) = (dir.display(), first.display());
+                total
+                    .skipped
+                    .push(format!("{copy}: it holds the campaign of {first}, which counts once"));
+                continue;
+            }
             total.points.extend(own.points);
             total.skipped.extend(own.skipped);
         }

@@ -22,11 +22,24 @@ pub fn read(dir: &Path) -> Read {
     match Results::read(dir) {
         Ok(results) => match results.tampered() {
             Some(why) => read.skipped.push(why),
-            None => take(&results, &mut read),
+            None => {
+                read.campaign = identity(&results);
+                take(&results, &mut read);
+            }
         },
         Err(error) => read.skipped.push(error.to_string()),
     }
     read
+}
+
+/// The order of a campaign's trials is drawn from a seed of its own, and the first began at some time. Nothing of one
+/// that has not ended: its copy may be whole.
+fn identity(results: &Results) -> Option<String> {
+    let campaign = &results.campaign;
+    results.finished.as_ref().filter(|_| campaign.is_blocked())?;
+    let first = results.trials.first()?;
+    let began = first.started.as_ref()?;
+    Some(format!("{} {} {began}", campaign.experiment_sha256, campaign.seed))
 }
 
 fn take(results: &Results, read: &mut Read) {

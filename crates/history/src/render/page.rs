@@ -121,7 +121,8 @@ fn controls(history: &History) -> String {
 
 fn alerts(history: &History) -> String {
     if history.alerts.is_empty() {
-        return "<h2>Changes</h2>\n<p>No change of level was found.</p>".to_owned();
+        let single = history.single().map_or_else(String::new, |own| format!(" Note: {own}."));
+        return format!("<h2>Changes</h2>\n<p>No change of level was found.{single}</p>");
     }
     let mut rows = String::new();
     for alert in &history.alerts {

@@ -73,14 +73,16 @@ pub fn text(history: &History) -> String {
             series.key.name(),
         );
     }
-    let single = history.series.len() - long.len();
     let _ = writeln!(
         text,
-        "{} series, {single} of them with a single point; {} of {}",
+        "{} series; {} of {}",
         history.series.len(),
         units::plural(history.changes.iter().map(Vec::len).sum::<usize>(), "change"),
         units::plural(history.alerts.len(), "cause"),
     );
+    if let Some(single) = history.single() {
+        let _ = writeln!(text, "{single}");
+    }
     text
 }
 
@@ -169,6 +171,9 @@ pub fn markdown(history: &History) -> String {
     let points: usize = history.series.iter().map(|s| s.points.len()).sum();
     let _ =
         writeln!(text, "\n{} series, {}.", history.series.len(), units::plural(points, "point"));
+    if let Some(single) = history.single() {
+        let _ = writeln!(text, "\nNote: {single}.");
+    }
     for warning in &history.warnings {
         let _ = writeln!(text, "\nWarning: {}", fwdlab_guard::markdown::plain(warning));
     }

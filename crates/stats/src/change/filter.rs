@@ -25,6 +25,23 @@ pub fn without_strays(logs: &[f64], floor: f64) -> Vec<f64> {
         .collect()
 }
 
+/// The same but for the first and the last points, one or two: in a short series nothing tells whether they are bad days
+/// or a level of their own.
+pub fn without_strays_between(logs: &[f64], floor: f64) -> Vec<f64> {
+    let mut clean = without_strays(logs, floor);
+    let ways: [&mut dyn Iterator<Item = usize>; 2] =
+        [&mut (0..logs.len()), &mut (0..logs.len()).rev()];
+    for way in ways {
+        for at in way.take(HALF) {
+            if clean[at] == logs[at] {
+                break;
+            }
+            clean[at] = logs[at];
+        }
+    }
+    clean
+}
+
 /// Noise from point to point: from the median size of the steps, which a few changes of level do
 /// not move.
 pub fn noise(logs: &[f64]) -> f64 {

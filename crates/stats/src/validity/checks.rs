@@ -4,7 +4,7 @@ use statrs::function::factorial::ln_binomial;
 
 use super::{Finding, Limit};
 use crate::comparison::{Comparison, LEAST_NAMED, Method};
-use crate::dataset;
+use crate::dataset::{self, Dataset};
 
 /// Share of a limit from which a rate counts as having reached it.
 pub const SATURATION_SHARE: f64 = 0.995;
@@ -87,6 +87,27 @@ pub fn shared_bottleneck(runs: &[(f64, f64)]) -> Option<Finding> {
     let (offered, forwarded): (Vec<f64>, Vec<f64>) = runs.iter().copied().unzip();
     let correlation = dataset::correlation(&offered, &forwarded);
     (correlation <= SHARED_CORRELATION).then_some(Finding::SharedBottleneck { correlation })
+}
+
+/// Whether figures that vary are the same on both sides, to the last digit and in their order. Where they take no more
+/// than two values, as counts do, that is no wonder.
+pub fn same_figures([baseline, variant]: [&str; 2], figures: [&[f64]; 2]) -> Option<Finding> {
+    let [b, v] = figures;
+    let first = b.first()?;
+    let other = b.iter().find(|own| *own != first)?;
+    let varies = b.iter().any(|own| own != first && own != other);
+    let [baseline, variant] = [baseline, variant].map(str::to_owned);
+    (varies && b == v).then_some(Finding::SameFigures { baseline, variant })
+}
+
+/// Whether medians lie a power of a thousand apart, within a factor of two.
+pub fn units_apart(figures: [&[f64]; 2]) -> Option<Finding> {
+    let near = 2f64.log10();
+    let [b, v] = figures.map(|own| Dataset::new(own.to_vec()).map(|own| own.median()));
+    let apart = (v.ok()? / b.ok()?).log10().abs();
+    let powers = (apart / 3.0).round();
+    let is_it = powers >= 1.0 && powers.is_finite() && (apart - 3.0 * powers).abs() <= near;
+    is_it.then(|| Finding::UnitsApart { factor: 10f64.powf(3.0 * powers) })
 }
 
 /// Whether each trial's number of distinct flows equals the plan.

@@ -302,3 +302,20 @@ fn a_machine_that_belongs_to_others_gives_no_verdict() {
     assert_eq!(cores_taken(&[0.61; 4], 4), None);
     assert_eq!(cores_taken(&[], 0), None);
 }
+
+#[test]
+fn a_copy_and_another_unit_are_doubted() {
+    let figures = [3.0, 4.0, 5.0, 4.0];
+    let names = ["a", "b"];
+    assert_weight(&same_figures(names, [&figures, &figures]).unwrap(), Severity::Warning);
+    assert_eq!(same_figures(names, [&figures, &figures[..3]]), None);
+    // counts repeat themselves
+    assert_eq!(same_figures(names, [&[3.0, 4.0, 3.0], &[3.0, 4.0, 3.0]]), None);
+    assert_eq!(same_figures(names, [&[], &[]]), None);
+    let finding = units_apart([&[4e6, 4.1e6], &[3.9, 4.2]]).unwrap();
+    assert_weight(&finding, Severity::Warning);
+    assert_eq!(finding, Finding::UnitsApart { factor: 1e6 });
+    for other in [4.0e6, 400.0e6, 0.0] {
+        assert_eq!(units_apart([&[4e6, 4e6], &[other, other]]), None, "{other}");
+    }
+}

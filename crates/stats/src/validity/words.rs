@@ -25,6 +25,8 @@ impl fmt::Display for Finding {
             | Self::OwnChoices { .. }
             | Self::NotApplied { .. }
             | Self::NothingDiffers { .. }
+            | Self::SameFigures { .. }
+            | Self::UnitsApart { .. }
             | Self::FramesWrong { .. }
             | Self::LossInBursts { .. }
             | Self::DropsApart { .. }
@@ -139,6 +141,15 @@ impl Finding {
                 f,
                 "nothing differs: {variant} is {baseline} under another name, the settings and the bytes of \
                  their files are the same"
+            ),
+            Self::SameFigures { baseline, variant } => write!(
+                f,
+                "same figures: those of {variant} are those of {baseline} to the last digit, in the same order; one is \
+                 a copy of the other"
+            ),
+            Self::UnitsApart { factor } => write!(
+                f,
+                "units: the sides lie about {factor} times apart, as figures of two units do (kpps and pps, us and ns)"
             ),
             Self::FramesWrong { what, wrong, checked } => {
                 write!(f, "frames: {wrong} of {checked} {what}")

@@ -16,6 +16,7 @@ use super::{
     DUT, Generator, GeneratorKind, Hooks, Host, Limits, RECEIVER, System, TESTER, TestPort, Testbed,
 };
 use crate::RemoteError;
+use fwdlab_wire::MacAddr;
 
 /// Where files of ours lie on a host that does not say otherwise.
 const DIRECTORY: &str = "/var/tmp/fwdlab";
@@ -59,7 +60,8 @@ impl Testbed {
 }
 
 fn read(mut top: Section<'_>, path: &Path, complaints: &mut Complaints<'_>) -> Option<Testbed> {
-    if let Some((field, at)) = top.place("variant").or_else(|| top.place("traffic")) {
+    let mut unread = top.anew();
+    if let Some((field, at)) = unread.place("variant").or_else(|| unread.place("traffic")) {
         // Each of its keys would be unknown.
         let complaint = Complaint::new(
             "this is an experiment file",
@@ -78,13 +80,13 @@ fn read(mut top: Section<'_>, path: &Path, complaints: &mut Complaints<'_>) -> O
     if hosts.is_none() && complaints.is_empty() {
         missing(&top, "hosts", "[hosts.dut] and [hosts.tester]", complaints);
     }
-    let mut host =
-        |role| hosts.as_mut().and_then(|hosts| read_host(hosts, (role, parent), complaints));
+    let mut macs = Vec::new();
+    let mut host = |role| read_host(hosts.as_mut()?, (role, parent, &mut macs), complaints);
     let (dut, tester, receiver) = (host(DUT), host(TESTER), host(RECEIVER));
     let hooks = top.table("hooks", complaints).map(|table| read_hooks(table, complaints));
     let limits = top.table("limits", complaints).map(|table| read_limits(table, complaints));
-    let generator = top.table("tester", complaints).map(|table| read_generator(table, complaints));
-    let generator = generator.unwrap_or_default();
+    let own = top.table("tester", complaints);
+    let generator = own.map(|own| read_generator(own, &mut macs, complaints)).unwrap_or_default();
     if let Some(hosts) = hosts {
         for (host, role) in [(&dut, DUT), (&tester, TESTER)] {
             if host.is_none() && complaints.is_empty() {
@@ -94,12 +96,14 @@ fn read(mut top: Section<'_>, path: &Path, complaints: &mut Complaints<'_>) -> O
         if let (Some(dut), Some(tester)) = (&dut, &tester) {
             let receiver = receiver.as_ref();
             check_ports(dut, tester, receiver, (hosts.at.clone(), complaints));
-            check_loopback(&generator, (dut, tester, receiver), (hosts.at.clone(), complaints));
+            check_loopback(&generator, tester, (hosts.at.clone(), complaints));
             check_systems(&generator, (dut, tester), receiver, (hosts.at.clone(), complaints));
         }
         hosts.finish(complaints);
     }
-    top.finish(complaints);
+    let of_hosts =
+        |key: &str| [DUT, RECEIVER].contains(&key).then(|| format!("write [hosts.{key}]"));
+    top.finish_beside(of_hosts, complaints);
     Some(Testbed {
         path: path.to_owned(),
         name: name?,
@@ -137,13 +141,13 @@ fn read_name(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Option<S
 
 fn read_host(
     hosts: &mut Section<'_>,
-    (role, beside): (&'static str, &Path),
+    (role, beside, macs): (&'static str, &Path, &mut Vec<MacAddr>),
     complaints: &mut Complaints<'_>,
 ) -> Option<Host> {
     let mut section = hosts.table(role, complaints)?;
     let ssh = section.required_text("ssh", "\"an-alias\"", complaints);
     let os = read_choice(&mut section, "os", &System::ALL, System::name, complaints);
-    let ports = read_ports(&mut section, "ports", complaints);
+    let ports = read_ports(&mut section, "ports", macs, complaints);
     let directory = section.text("directory", "\"/var/tmp/fwdlab\"", complaints);
     let program = section.text("program", "\"fwdlab-aarch64\"", complaints);
     let network = section.text("network", "\"fwdlab\"", complaints);
@@ -219,20 +223,20 @@ fn plain_path(text: &str) -> Result<String, Complaint> {
 fn read_ports(
     section: &mut Section<'_>,
     key: &'static str,
+    macs: &mut Vec<MacAddr>,
     complaints: &mut Complaints<'_>,
 ) -> Option<Vec<TestPort>> {
     const EXAMPLE: &str = "[{ name = \"igb1\", mac = \"02:00:00:00:00:01\" }]";
     let elements = section.list(key, EXAMPLE, complaints);
-    if elements.is_empty() && key == "loopback" {
-        return None;
-    }
     if elements.is_empty() {
         let what = "there is no port of the test network";
         let complaint = Complaint::new(what, EXAMPLE, format!("add ports = {EXAMPLE}"));
-        complaints.add(&section.at, &section.field("ports"), complaint);
+        if key != "loopback" {
+            complaints.add(&section.at, &section.field(key), complaint);
+        }
         return None;
     }
-    let mut ports = Vec::new();
+    let (mut ports, count) = (Vec::new(), elements.len());
     for Found { field, at, value } in elements {
         let Some(table) = value.as_table() else {
             let what = format!("{} is no port", shown(value));
@@ -256,15 +260,26 @@ fn read_ports(
             complaints.keep(&found.at, &found.field, result)
         });
         let mac = mac.and_then(|found| {
-            let result = found.value.parse().map_err(|_| {
-                let what = format!("{:?} is no MAC address", found.value);
-                Complaint::new(what, "such as \"02:00:00:00:00:01\"", "correct the address")
-            });
+            let result = match found.value.parse() {
+                Ok(mac) if macs.contains(&mac) => {
+                    let what = format!("{mac} stands twice");
+                    let wanted = "an address of its own for each port";
+                    Err(Complaint::new(what, wanted, "look with `ip link` or `ifconfig`"))
+                }
+                Ok(mac) => Ok(mac),
+                Err(_) => Err(Complaint::new(
+                    format!("{:?} is no MAC address", found.value),
+                    "such as \"02:00:00:00:00:01\"",
+                    "correct the address",
+                )),
+            };
             complaints.keep(&found.at, &found.field, result)
         });
+        macs.extend(mac);
         ports.extend(name.zip(mac).map(|(name, mac)| TestPort { name, mac }));
     }
-    Some(ports)
+    // of how many there are nothing is known where one is wrong
+    (ports.len() == count).then_some(ports)
 }
 
 fn read_choice<T: Copy>(
@@ -345,7 +360,11 @@ fn duration(text: &str) -> Result<Duration, Complaint> {
     })
 }
 
-fn read_generator(mut section: Section<'_>, complaints: &mut Complaints<'_>) -> Generator {
+fn read_generator(
+    mut section: Section<'_>,
+    macs: &mut Vec<MacAddr>,
+    complaints: &mut Complaints<'_>,
+) -> Generator {
     let kind =
         read_choice(&mut section, "kind", &GeneratorKind::ALL, GeneratorKind::name, complaints);
     let kind = kind.unwrap_or_default();
@@ -362,7 +381,7 @@ fn read_generator(mut section: Section<'_>, complaints: &mut Complaints<'_>) -> 
         });
         complaints.keep(&found.at, &found.field, result)
     });
-    let loopback = read_loopback(&mut section, complaints);
+    let loopback = read_loopback(&mut section, macs, complaints);
     let receive = read_words(&mut section, "receive", complaints);
     let send = read_words(&mut section, "send", complaints);
     if kind == GeneratorKind::Command && send.is_empty() {
@@ -380,9 +399,10 @@ fn read_generator(mut section: Section<'_>, complaints: &mut Complaints<'_>) -> 
 /// Two ports that a cable joins.
 fn read_loopback(
     section: &mut Section<'_>,
+    macs: &mut Vec<MacAddr>,
     complaints: &mut Complaints<'_>,
 ) -> Option<[TestPort; 2]> {
-    let ports = read_ports(section, "loopback", complaints)?;
+    let ports = read_ports(section, "loopback", macs, complaints)?;
     let count = ports.len();
     let pair = <[TestPort; 2]>::try_from(ports).ok();
     let pair = pair.filter(|pair| !pair.iter().any(TestPort::is_datagram));
@@ -427,35 +447,15 @@ fn check_ports(
             need(receiver, 1, "the one that receives");
         }
     }
-    let mut macs = Vec::new();
-    for host in [dut, tester].into_iter().chain(receiver) {
-        for port in &host.ports {
-            if macs.contains(&port.mac) {
-                let what = format!("{} stands twice", port.mac);
-                let wanted = "an address of its own for each port";
-                let complaint = Complaint::new(what, wanted, "look with `ip link` or `ifconfig`");
-                complaints.add(&at, &format!("hosts.{}.ports", host.role), complaint);
-            }
-            macs.push(port.mac);
-        }
-    }
 }
 
 /// A loopback is a cable of its own.
-fn check_loopback(
-    generator: &Generator,
-    (dut, tester, receiver): (&Host, &Host, Option<&Host>),
-    (at, complaints): Placed<'_, '_>,
-) {
+fn check_loopback(generator: &Generator, tester: &Host, (at, complaints): Placed<'_, '_>) {
     let Some([from, to]) = &generator.loopback else { return };
-    let hosts = [dut, tester].into_iter().chain(receiver);
-    let is_taken = |port: &TestPort| {
-        let has_mac = hosts.clone().any(|host| host.ports.iter().any(|own| own.mac == port.mac));
-        has_mac || tester.ports.iter().any(|own| own.name == port.name)
-    };
+    let is_taken = |port: &TestPort| tester.ports.iter().any(|own| own.name == port.name);
     let what = if generator.kind != GeneratorKind::Fwdlab {
         format!("the tester {} takes no time stamps", generator.kind.name())
-    } else if from.name == to.name || from.mac == to.mac {
+    } else if from.name == to.name {
         format!("{} stands twice", from.name)
     } else if let Some(port) = [from, to].into_iter().find(|port| is_taken(port)) {
         format!("{} is a port of [hosts]", port.name)

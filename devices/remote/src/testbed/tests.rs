@@ -42,9 +42,9 @@ fn a_wrong_loopback_is_refused_at_its_field() {
         (one, "1 port does not make a loopback"),
         (&socket, "do not make a loopback"),
         (&CABLE.replace("\"d\"", "\"c\""), "c stands twice"),
-        (&CABLE.replace("00:06", "00:05"), "c stands twice"),
+        (&CABLE.replace("00:06", "00:05"), "[2].mac: 02:00:00:00:00:05 stands twice"),
         (&CABLE.replace("\"d\"", "\"b\""), "b is a port of [hosts]"),
-        (&CABLE.replace("00:06", "00:01"), "d is a port of [hosts]"),
+        (&CABLE.replace("00:06", "00:01"), "[2].mac: 02:00:00:00:00:01 stands twice"),
         (&CABLE.replace("00:06", "0"), "is no MAC address"),
     ] {
         let said = refused(ports);
@@ -52,6 +52,57 @@ fn a_wrong_loopback_is_refused_at_its_field() {
     }
     let said = parse(&format!("kind = \"pkt-gen\"\nloopback = {CABLE}\n")).expect_err("refused");
     assert!(said.contains("pkt-gen takes no time stamps"), "{said}");
+}
+
+/// The line of the first table was named.
+#[test]
+fn an_address_that_stands_twice_is_shown_where_it_does() {
+    let host = |name: &str, [one, other]: [u8; 2]| {
+        let port = |name: &str, mac| {
+            format!("  {{ name = \"{name}\", mac = \"02:00:00:00:00:0{mac}\" }},\n")
+        };
+        format!(
+            "[hosts.{name}]\nssh = \"{name}\"\nos = \"linux\"\nports = [\n{}{}]\n",
+            port("a", one),
+            port("b", other)
+        )
+    };
+    let text = format!("name = \"bed\"\n{}{}", host("dut", [1, 2]), host("tester", [3, 1]));
+    let problems = Testbed::parse(Path::new("bed.toml"), &text).expect_err("twice");
+    let [only] = &problems.list[..] else { panic!("{problems}") };
+    assert!(only.what.contains("02:00:00:00:00:01 stands twice"), "{problems}");
+    let line = text.lines().position(|own| own.contains("\"b\"") && own.contains(":01")).unwrap();
+    assert_eq!((only.line, only.field.as_str()), (line + 1, "hosts.tester.ports[2].mac"));
+}
+
+/// What follows from a mistake is none, and what is meant is not to be removed.
+#[test]
+fn a_mistake_in_a_host_is_told_once_with_what_was_meant() {
+    let text = "name = \"bed\"\n[hosts.dut]\nssh = \"dut\"\nos = \"linux\"\nports = [\
+                {name = \"a\", mac = \"02:00:00:00:00:01\"}, {name = \"b\", mac = \"02:00:00:00:00:02\"}]\n\
+                [hosts.tester]\nssh = \"tester\"\nos = \"linux\"\nports = [\
+                {name = \"a\", mac = \"02:00:00:00:00:03\"}, {name = \"b\", mac = \"02:00:00:00:00:04\"}]\n";
+    Testbed::parse(Path::new("bed.toml"), text).expect("a testbed");
+    for (old, new, wanted) in [
+        ("ssh = \"dut\"", "host = \"dut\"", &["add ssh = \"an-alias\"", "did you mean ssh?"][..]),
+        ("{name = \"a\", mac = \"02:00:00:00:00:01\"}", "{name = \"a\"}", &["add mac = "]),
+        ("00:00:03", "00:00:3x", &["correct the address"]),
+        ("[hosts.dut]", "[dut]", &["write [hosts.dut]", "docs/remote.md has a whole"]),
+        (
+            "[hosts.tester]",
+            "[hosts.generator]",
+            &["did you mean tester?", "docs/remote.md has a whole"],
+        ),
+    ] {
+        let wrong = text.replacen(old, new, 1);
+        let problems = Testbed::parse(Path::new("bed.toml"), &wrong).expect_err(new);
+        let told = |start: &&str| problems.list.iter().any(|own| own.remedy.starts_with(*start));
+        assert!(
+            problems.list.len() == wanted.len() && wanted.iter().all(told),
+            "{new}: {problems}"
+        );
+        assert!(!problems.to_string().contains("one of variant"), "{problems}");
+    }
 }
 
 #[test]

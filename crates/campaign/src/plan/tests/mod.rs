@@ -228,6 +228,9 @@ fn a_changed_experiment_does_not_go_on_with_the_old_results() {
     let root = tempfile::tempdir().unwrap();
     let place = Place::Under(root.path().to_owned());
     drop(place.open(&experiment(2, 1, 2), &terms()).unwrap());
+    // nobody was told of what was left behind
+    let left = |blocks| place.left_behind(&experiment(2, 1, blocks)).len();
+    assert_eq!((left(2), left(3)), (0, 1));
     let other = place.open(&experiment(2, 1, 3), &terms()).unwrap();
     assert_eq!(other.journal.dir(), root.path().join("sample-2"));
     let named = Place::Named(root.path().join("sample"));
