@@ -195,7 +195,12 @@ fn effect(cell: &Cell, claims: &Claims, metric: Metric) -> Option<String> {
             let is_lower_better = metric.direction() == Direction::LowerIsBetter;
             let change = if is_lower_better { 1.0 / ratio } else { ratio };
             let percent = signed_percent((change - 1.0) * 100.0);
-            Some(format!("{percent} {word}"))
+            // Nobody is "-33 % faster".
+            Some(if is_lower_better {
+                format!("{percent} ({word})")
+            } else {
+                format!("{percent} {word}")
+            })
         }
         word => Some(word.to_owned()),
     }
