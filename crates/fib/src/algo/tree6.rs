@@ -288,15 +288,8 @@ impl Tree {
         // For both stages: each loop of unknown length ends in a wrongly predicted branch.
         let bits = |stage: &[NexthopId; STAGE]| C::high_bits(&lanes::map(stage, |answer| answer.0));
         let high = answers.get(1).map_or(0, bits);
-        let mut more = u64::from(high) << STAGE | answers.first().map_or(0, |a| bits(a).into());
-        let (addrs, answers) = (addrs.as_flattened(), answers.as_flattened_mut());
-        while more != 0 {
-            let i = more.trailing_zeros() as usize;
-            more &= more - 1;
-            if let (Some(&addr), Some(answer)) = (addrs.get(i), answers.get_mut(i)) {
-                *answer = self.below::<C>(addr);
-            }
-        }
+        let more = u64::from(high) << STAGE | answers.first().map_or(0, |a| bits(a).into());
+        lanes::look_again(more, addrs, answers, |answer, addr| *answer = self.below::<C>(addr));
     }
 
     /// Through the tree, and then through the lists of those that have one.
