@@ -20,7 +20,7 @@ use tempfile::TempDir;
 const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares \
-    -Ccodegen-units=16 -Cdebug-assertions -Coverflow-checks";
+    -Cdebug-assertions -Coverflow-checks";
 /// Longest input in bytes.
 const LONGEST: u32 = 8192;
 

@@ -77,7 +77,8 @@ pub(super) fn build(root: &Path, mut command: Command) -> Result<Option<Vec<Prog
 }
 
 /// The programs in cargo's messages, the longest first, so that none of them is left to run alone: those of
-/// devices, then those that start the whole program, which both wait for guests and hosts.
+/// devices, then those that start the whole program, which both wait for guests and hosts, then those that compute
+/// for long.
 fn listed(root: &Path, messages: &str) -> Vec<Program> {
     let mut programs: Vec<Program> = messages
         .lines()
@@ -91,7 +92,14 @@ fn listed(root: &Path, messages: &str) -> Vec<Program> {
 
 /// Where a program stands in the order: the smaller, the sooner.
 fn rank(name: &str) -> usize {
-    let longest = ["devices/", "crates/cli "];
+    let longest = [
+        "devices/",
+        "crates/cli ",
+        "crates/fib lib",
+        "crates/audit lib",
+        "crates/report lib",
+        "crates/campaign test",
+    ];
     longest.iter().position(|start| name.starts_with(start)).unwrap_or(longest.len())
 }
 
@@ -214,6 +222,7 @@ mod tests {
     #[test]
     fn only_tests_are_listed_and_the_longest_come_first() {
         let messages = [
+            message("crates/wire", "lib", true),
             message("crates/fib", "lib", true),
             message("crates/cli", "test", true),
             message("crates/fib", "example", false),
@@ -223,7 +232,9 @@ mod tests {
         .join("\n");
         let names: Vec<String> =
             listed(Path::new("/w"), &messages).into_iter().map(|program| program.name).collect();
-        assert_eq!(names, ["devices/vm test it", "crates/cli test it", "crates/fib lib"]);
+        let expected =
+            ["devices/vm test it", "crates/cli test it", "crates/fib lib", "crates/wire lib"];
+        assert_eq!(names, expected);
     }
 
     #[test]

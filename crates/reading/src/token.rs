@@ -1,6 +1,7 @@
 //! A sentence as words, numbers and marks.
 
 use fwdlab_sentence::clause::Sign;
+use memchr::memmem;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,9 +48,15 @@ impl Token {
     }
 }
 
-/// Whether a list of words, with blanks between them, has one.
+/// Whether a list of words, with blanks between them, has one: `list.split_ascii_whitespace().any(|own| own == word)`,
+/// which took two fifths of the time of an audit.
 pub(crate) fn listed(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|own| own == word)
+    let (list, word) = (list.as_bytes(), word.as_bytes());
+    let ends = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+    let is_one = |at: usize| ends(list[..at].last()) && ends(list.get(at + word.len()));
+    memmem::find_iter(list, word).any(is_one)
+        && !word.is_empty()
+        && !word.iter().any(u8::is_ascii_whitespace)
 }
 
 /// The tokens of a text.
@@ -231,4 +238,19 @@ fn is_suffix(rest: &str) -> bool {
     const SUFFIXES: &str = "k m g kpps mpps gpps pps x ns us ms s µs gbps mbps gb mb kb b ghz mhz g gbit gbe th st \
     nd rd fold pp kp mp bytes byte min h percent mpkt kpkt pct";
     listed(SUFFIXES, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_listed_as_a_whole_only() {
+        let list = "aaa aa \n×times × k";
+        for word in ["a", "aa", "aaa", "aa a", "aaa aa", "", " ", "\n", "×", "times", "k", "kk"] {
+            let is_word = list.split_ascii_whitespace().any(|own| own == word);
+            assert_eq!(listed(list, word), is_word, "{word:?}");
+        }
+        assert!(!listed("", "") && !listed("a  b", ""));
+    }
 }
