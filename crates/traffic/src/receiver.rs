@@ -9,15 +9,17 @@ use fwdlab_wire::ethernet;
 use crate::checks::Checks;
 use crate::error::TrafficError;
 use crate::flows::Family;
-use crate::inspect::{Expected, Seen, ends_of, has_valid_payload, sequence_of, stamp};
+use crate::inspect::{Expected, Seen, ends_of, has_valid_payload, stamp};
 use crate::latency::Latency;
 use crate::layout::{INET6_SEQUENCE_MASK, LINE};
+use crate::numbering::{LANES, prefetch_later};
 use crate::plan::TrafficPlan;
 use crate::prepared::Prepared;
 use crate::recorded::RecordedReceiver;
 use crate::sender::Sender;
-use crate::sequence::{Arrival, FlowFaults, FlowState};
-use crate::template::{Alike, differ};
+use crate::sequence::{Arrival, FlowFaults, FlowState, Past};
+use crate::template::differ;
+use crate::words::{Block, Use};
 
 /// How far ahead of the frame being checked memory is asked for the next ones: some 30 frames of
 /// 3 ns cover the 100 ns that a line takes from another core.
@@ -41,11 +43,13 @@ struct ReceiveStream {
     prepared: Arc<Prepared>,
     /// Which bits of the sequence number frames carry.
     mask: u32,
-    flows: Vec<FlowState>,
+    /// The next sequence number expected of each flow.
+    next: Vec<u32>,
     /// The flow that comes next if all come in turn.
     guess: u32,
+    block: Block,
     /// Empty until the first fault.
-    faults: Vec<FlowFaults>,
+    faults: Vec<(Past, FlowFaults)>,
     received: u64,
     duplicated: u64,
 }
@@ -71,9 +75,10 @@ impl Receiver {
                 Family::Inet => u32::MAX,
                 Family::Inet6 => INET6_SEQUENCE_MASK,
             };
-            let flows = vec![FlowState::default(); stream.flows.count() as usize];
+            let next = vec![0; stream.flows.count() as usize];
             let (prepared, faults) = (Arc::clone(prepared), Vec::new());
-            ReceiveStream { prepared, mask, flows, guess: 0, faults, received: 0, duplicated: 0 }
+            let block = Block::new(&prepared.templates[0].arrived);
+            ReceiveStream { prepared, block, mask, next, guess: 0, faults, received: 0, duplicated: 0 }
         });
         let recorded = plan
             .recording
@@ -281,8 +286,9 @@ impl Receiver {
 
     /// How many different flows have arrived, per stream.
     pub fn flows_seen(&self) -> impl Iterator<Item = u32> + '_ {
-        let seen =
-            |stream: &ReceiveStream| stream.flows.iter().filter(|flow| flow.is_seen()).count();
+        let seen = |stream: &ReceiveStream| {
+            (0..stream.next.len()).filter(|flow| stream.state(*flow).is_seen()).count()
+        };
         let recorded = self.recorded.iter().map(RecordedReceiver::flows_seen);
         recorded.chain(self.streams.iter().map(move |stream| seen(stream) as u32))
     }
@@ -293,8 +299,8 @@ impl Receiver {
             return recorded.faults_of(flow, sent);
         }
         let stream = &self.streams[stream];
-        let faults = stream.faults.get(flow).copied().unwrap_or_default();
-        faults.at_end(&stream.flows[flow], sent)
+        let (_, faults) = stream.faults.get(flow).copied().unwrap_or_default();
+        faults.at_end(&stream.state(flow), sent)
     }
 
     /// The latencies, if the plan asked for them.
@@ -307,28 +313,6 @@ impl Receiver {
 #[inline(always)]
 fn after(flow: u32, flows: usize) -> u32 {
     if flow as usize + 1 == flows { 0 } else { flow + 1 }
-}
-
-/// Takes frames of these flows, a frame each, as long as each is right and next in its flow; returns how
-/// many.
-#[inline(always)]
-fn take_numbered(
-    (frames, family): (&[Frame], Family),
-    (states, mask): (&mut [FlowState], u32),
-    mut is_right: impl FnMut(usize, &Frame, &[u8; LINE]) -> bool,
-) -> usize {
-    for at in 0..states.len() {
-        if let Some(ahead) = frames.get(at + PREFETCH) {
-            ahead.prefetch_write();
-        }
-        let (frame, state) = (&frames[at], &mut states[at]);
-        let head = frame.head::<LINE>();
-        if !(is_right(at, frame, head) && state.is_next(sequence_of(head, family), mask)) {
-            return at;
-        }
-        state.advance();
-    }
-    states.len()
 }
 
 impl ReceiveStream {
@@ -361,52 +345,42 @@ impl ReceiveStream {
     fn take_in_turn<const INET6: bool>(&mut self, frames: &[Frame], range: Range<usize>) -> usize {
         let family = if INET6 { Family::Inet6 } else { Family::Inet };
         let prepared = &*self.prepared;
-        let first = self.guess as usize;
-        let most = range.len().min(self.flows.len() - first);
-        let (Some(template), mask) = (prepared.only_template(), self.mask) else { return 0 };
-        // All of one length, so that no index is tested in the loops.
-        let states = &mut self.flows[first..first + most];
-        let frames = &frames[range.start..];
-        let count = match prepared.lines(first..first + most) {
-            Some((_, lines)) => {
-                let lines = &lines[..most];
-                take_numbered(
-                    (frames, family),
-                    (states, mask),
-                    #[inline(always)]
-                    |at, frame, head| {
-                        frame.len() == template.len && !differ(head, &lines[at], &template.mask)
-                    },
-                )
-            }
-            None => {
-                let mut walk = prepared.numbering.from(first as u32);
-                let mut count = 0;
-                while count < most {
-                    let alike = walk.alike(most - count);
-                    let ends = walk.skip(alike);
-                    let line = template.arriving(family, &template.line_of(family, ends));
-                    let first = Alike::new(&line, family, ends.source);
-                    let taken = take_numbered(
-                        (&frames[count..], family),
-                        (&mut states[count..count + alike], mask),
-                        #[inline(always)]
-                        |at, frame, head| {
-                            let of = (&first, at as u32);
-                            frame.len() == template.len
-                                && template.is_arriving_alike(head, family, of)
-                        },
-                    );
-                    count += taken;
-                    if taken < alike {
-                        break;
-                    }
-                }
-                count
-            }
+        let Some(template) = prepared.only_template().filter(|_| prepared.has_blocks) else {
+            return 0;
         };
+        let first = self.guess as usize;
+        let most = range.len().min(self.next.len() - first);
+        if !frames.get(range.start).is_some_and(
+            #[inline(always)]
+            |frame| {
+                let (ends, _) = ends_of(frame.head::<LINE>(), family);
+                prepared.numbering.flow(ends) == (self.guess, true)
+            },
+        ) {
+            return 0;
+        }
+        let (mut count, block) = (0, &mut self.block);
+        while count < most {
+            let flow = first + count;
+            let lanes = LANES.min(most - count);
+            prefetch_later(&self.next, flow);
+            let next = &mut self.next[flow..flow + lanes];
+            // After the last of all numbers they begin anew, which is looked at more closely.
+            if next.iter().fold(0, |most, next| (*next).max(most)) == u32::MAX {
+                break;
+            }
+            block.set_turn(flow, next);
+            block.work_out((family, Use::Judged), &prepared.numbering, lanes);
+            let frames = &frames[range.start + count..];
+            let taken = block.count_right(frames.split_at(lanes), (family, &template.arrived), 0);
+            next[..taken].iter_mut().for_each(|next| *next += 1);
+            count += taken;
+            if taken < lanes {
+                break;
+            }
+        }
         let next = first + count;
-        self.guess = if next == self.flows.len() { 0 } else { next as u32 };
+        self.guess = if next == self.next.len() { 0 } else { next as u32 };
         count
     }
 
@@ -421,7 +395,7 @@ impl ReceiveStream {
         let family = if INET6 { Family::Inet6 } else { Family::Inet };
         let prepared = &*self.prepared;
         // Local copies, so that the compiler knows that writing flow states does not change them.
-        let (numbering, mask, flows) = (prepared.numbering, self.mask, &mut self.flows[..]);
+        let (numbering, mask, flows) = (prepared.numbering, self.mask, &mut self.next[..]);
         let (mut at, mut guess) = (range.start, self.guess);
         while at < range.end {
             if let Some(ahead) = frames.get(at + PREFETCH) {
@@ -445,11 +419,11 @@ impl ReceiveStream {
                 }
                 flow
             };
-            let state = &mut flows[flow as usize];
-            if !state.is_next(sequence, mask) {
+            let next = &mut flows[flow as usize];
+            if (sequence ^ *next) & mask != 0 || *next == u32::MAX {
                 break;
             }
-            state.advance();
+            *next += 1;
             guess = after(flow, flows.len());
             at += 1;
             if is_guessed & until_in_turn {
@@ -463,19 +437,33 @@ impl ReceiveStream {
     #[inline(always)]
     fn take(&mut self, flow: u32, seen: &Seen, checks: &mut Checks) {
         self.received += 1;
-        let arrival = self.flows[flow as usize].take(seen.sequence, self.mask);
-        self.guess = after(flow, self.flows.len());
-        if arrival != Arrival::InOrder {
-            self.count_fault(flow, arrival, checks);
+        let (arrival, wraps) = {
+            let mut state = self.state(flow as usize);
+            let arrival = state.take(seen.sequence, self.mask);
+            self.next[flow as usize] = state.next();
+            let keep = arrival != Arrival::InOrder || state.next() == 0;
+            (arrival, keep.then_some(state))
+        };
+        self.guess = after(flow, self.next.len());
+        if let Some(state) = wraps {
+            self.count_fault(flow, (state, arrival), checks);
         }
     }
 
+    /// Where a flow's sequence is.
+    fn state(&self, flow: usize) -> FlowState {
+        let past = self.faults.get(flow).map_or_else(Past::default, |(past, _)| *past);
+        past.state(self.next[flow])
+    }
+
     #[cold]
-    fn count_fault(&mut self, flow: u32, arrival: Arrival, checks: &mut Checks) {
+    fn count_fault(&mut self, flow: u32, (state, arrival): (FlowState, Arrival), checks: &mut Checks) {
         if self.faults.is_empty() {
-            self.faults = vec![FlowFaults::default(); self.flows.len()];
+            self.faults = vec![Default::default(); self.next.len()];
         }
-        match self.faults[flow as usize].count(arrival) {
+        let (past, faults) = &mut self.faults[flow as usize];
+        *past = state.past();
+        match faults.count(arrival) {
             Arrival::Late => checks.reordered += 1,
             Arrival::Again => {
                 checks.duplicated += 1;
