@@ -18,11 +18,16 @@ pub(crate) struct Prepared {
     pub(crate) has_blocks: bool,
     /// One for each frame size.
     pub(crate) templates: Vec<Template>,
-    /// The line of each flow and size, `flow * sizes + size`; empty when they would not stay in
-    /// the second-level cache, and then lines are computed.
-    lines: Vec<Line>,
+    lines: Lines,
+}
+
+/// The line of each flow and size, `flow * sizes + size`; none when they would not stay in the
+/// second-level cache, and then lines are computed.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    pub(crate) sent: Vec<Line>,
     /// The same as they must arrive.
-    arriving: Vec<Line>,
+    pub(crate) arriving: Vec<Line>,
 }
 
 /// 512 KiB of lines, each way. Copying a line takes half the time of computing it, as long as it is near.
@@ -61,7 +66,8 @@ impl Prepared {
         let arriving = lines.iter().zip(sizes).map(|(line, size)| size.arriving(family, line));
         let arriving = arriving.collect();
         let has_blocks = numbering.is_narrow();
-        Ok(Self { family, numbering, has_blocks, templates, lines, arriving })
+        let lines = Lines { sent: lines, arriving };
+        Ok(Self { family, numbering, has_blocks, templates, lines })
     }
 
     /// Makes `frame` the frame of a flow and size with this sequence number: from the line kept, or
@@ -75,7 +81,7 @@ impl Prepared {
         sequence: u32,
     ) {
         let template = &self.templates[size];
-        match self.lines.get(flow as usize * self.templates.len() + size) {
+        match self.lines.sent.get(flow as usize * self.templates.len() + size) {
             Some(line) => template.write(frame, family, line, sequence),
             None => template.write_computed(frame, family, self.numbering.ends(flow), sequence),
         }
@@ -84,7 +90,7 @@ impl Prepared {
     /// The line that must arrive of a flow and size, if it is kept.
     #[inline(always)]
     pub(crate) fn arriving(&self, flow: u32, size: usize) -> Option<&Line> {
-        self.arriving.get(flow as usize * self.templates.len() + size)
+        self.lines.arriving.get(flow as usize * self.templates.len() + size)
     }
 
     /// The template of all frames, if they have one size.
@@ -92,6 +98,12 @@ impl Prepared {
     pub(crate) fn only_template(&self) -> Option<&Template> {
         let [only] = &self.templates[..] else { return None };
         Some(only)
+    }
+
+    /// The template and the lines of all frames, if they have one size and lines are kept.
+    #[inline(always)]
+    pub(crate) fn only_lines(&self) -> Option<(&Template, &Lines)> {
+        self.only_template().zip(Some(&self.lines).filter(|lines| !lines.sent.is_empty()))
     }
 
     /// Which size has this length without FCS.

@@ -9,7 +9,7 @@ use fwdlab_wire::ethernet;
 use crate::checks::Checks;
 use crate::error::TrafficError;
 use crate::flows::Family;
-use crate::inspect::{Expected, Seen, ends_of, has_valid_payload, stamp};
+use crate::inspect::{Expected, Seen, ends_of, has_valid_payload, sequence_of, stamp};
 use crate::latency::Latency;
 use crate::layout::{INET6_SEQUENCE_MASK, LINE};
 use crate::numbering::{LANES, prefetch_later};
@@ -18,7 +18,7 @@ use crate::prepared::Prepared;
 use crate::recorded::RecordedReceiver;
 use crate::sender::Sender;
 use crate::sequence::{Arrival, FlowFaults, FlowState, Past};
-use crate::template::differ;
+use crate::template::{Line, Template, differ};
 use crate::words::{Block, Use};
 
 /// How far ahead of the frame being checked memory is asked for the next ones: some 30 frames of
@@ -315,6 +315,37 @@ fn after(flow: u32, flows: usize) -> u32 {
     if flow as usize + 1 == flows { 0 } else { flow + 1 }
 }
 
+/// Takes frames of these flows, a frame each, as long as each is right and next in its flow; returns how
+/// many.
+#[inline(always)]
+fn take_numbered(
+    (frames, family): (&[Frame], Family),
+    (template, lines): (&Template, &[Line]),
+    (next, mask): (&mut [u32], u32),
+) -> usize {
+    let lines = &lines[..next.len()];
+    for at in 0..next.len() {
+        if let Some(ahead) = frames.get(at + PREFETCH) {
+            ahead.prefetch_write();
+        }
+        let (frame, next) = (&frames[at], &mut next[at]);
+        let head = frame.head::<LINE>();
+        let is_right = frame.len() == template.len && !differ(head, &lines[at], &template.mask);
+        if !(is_right && is_next(*next, sequence_of(head, family), mask)) {
+            return at;
+        }
+        *next += 1;
+    }
+    next.len()
+}
+
+/// Whether this is the number expected. After the last of all numbers they begin anew, which is looked at more
+/// closely.
+#[inline(always)]
+fn is_next(next: u32, carried: u32, mask: u32) -> bool {
+    (carried ^ next) & mask == 0 && next != u32::MAX
+}
+
 impl ReceiveStream {
     /// Takes frames from the start of `range` as long as they are of this stream, right in every
     /// way and next in their flows; returns how many.
@@ -345,23 +376,39 @@ impl ReceiveStream {
     fn take_in_turn<const INET6: bool>(&mut self, frames: &[Frame], range: Range<usize>) -> usize {
         let family = if INET6 { Family::Inet6 } else { Family::Inet };
         let prepared = &*self.prepared;
+        let first = self.guess as usize;
+        let most = range.len().min(self.next.len() - first);
+        let count = match prepared.only_lines() {
+            Some((template, lines)) => take_numbered(
+                (&frames[range.start..], family),
+                (template, &lines.arriving[first..]),
+                (&mut self.next[first..first + most], self.mask),
+            ),
+            None => self.take_blocks(family, &frames[range.start..], most),
+        };
+        let next = first + count;
+        self.guess = if next == self.next.len() { 0 } else { next as u32 };
+        count
+    }
+
+    /// The same where no lines are kept: worked out for many frames at once.
+    #[inline(always)]
+    fn take_blocks(&mut self, family: Family, frames: &[Frame], most: usize) -> usize {
+        let prepared = &*self.prepared;
         let Some(template) = prepared.only_template().filter(|_| prepared.has_blocks) else {
             return 0;
         };
-        let first = self.guess as usize;
-        let most = range.len().min(self.next.len() - first);
-        if !frames.get(range.start).is_some_and(
-            #[inline(always)]
-            |frame| {
-                let (ends, _) = ends_of(frame.head::<LINE>(), family);
-                prepared.numbering.flow(ends) == (self.guess, true)
-            },
-        ) {
+        let begins = |frame: &Frame| {
+            let (ends, _) = ends_of(frame.head::<LINE>(), family);
+            prepared.numbering.flow(ends) == (self.guess, true)
+        };
+        // A block is worth its while where more than one frame comes in turn.
+        if !frames.first().is_some_and(begins) {
             return 0;
         }
         let (mut count, block) = (0, &mut self.block);
         while count < most {
-            let flow = first + count;
+            let flow = self.guess as usize + count;
             let lanes = LANES.min(most - count);
             prefetch_later(&self.next, flow);
             let next = &mut self.next[flow..flow + lanes];
@@ -371,16 +418,14 @@ impl ReceiveStream {
             }
             block.set_turn(flow, next);
             block.work_out((family, Use::Judged), &prepared.numbering, lanes);
-            let frames = &frames[range.start + count..];
-            let taken = block.count_right(frames.split_at(lanes), (family, &template.arrived), 0);
+            let now = frames[count..].split_at(lanes);
+            let taken = block.count_right(now, (family, &template.arrived), 0);
             next[..taken].iter_mut().for_each(|next| *next += 1);
             count += taken;
             if taken < lanes {
                 break;
             }
         }
-        let next = first + count;
-        self.guess = if next == self.next.len() { 0 } else { next as u32 };
         count
     }
 
@@ -420,13 +465,13 @@ impl ReceiveStream {
                 flow
             };
             let next = &mut flows[flow as usize];
-            if (sequence ^ *next) & mask != 0 || *next == u32::MAX {
+            if !is_next(*next, sequence, mask) {
                 break;
             }
             *next += 1;
-            guess = after(flow, flows.len());
+            let before = std::mem::replace(&mut guess, after(flow, flows.len()));
             at += 1;
-            if is_guessed & until_in_turn {
+            if (is_guessed || flow == before) & until_in_turn {
                 break;
             }
         }

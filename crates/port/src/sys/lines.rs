@@ -16,8 +16,8 @@ pub type Columns<const WORDS: usize> = [[u64; LINES]; WORDS];
 pub type Places<const WORDS: usize> = [usize; WORDS];
 
 /// Writes the first 64 bytes of frames: a line that all share, with the bits of a frame's words added. The words of
-/// the first frame are those of lane `first`. `prepare` is called for each frame before; the frames in `later`
-/// are asked for meanwhile.
+/// the first frame are those of lane `first`. The
+/// frames in `later` are asked for meanwhile.
 ///
 /// The naive form: `for frame { *head = line; for (place, column) { head[place] |= column[frame] } }`. A line is
 /// stored at once, for stores in parts are what takes longest: each took 2 cycles on a processor of family 25.
@@ -29,16 +29,15 @@ pub fn write_lines<const WORDS: usize>(
     (frames, later): (&mut [Frame], &[Frame]),
     line: &[u8; LINE],
     (places, columns, first): (Places<WORDS>, &Columns<WORDS>, usize),
-    prepare: impl Fn(&mut Frame),
 ) {
     assert!(first <= LINES && frames.len() <= LINES - first, "more frames than lanes");
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") {
         // SAFETY: the processor has AVX-512F.
-        unsafe { write_wide((frames, later), line, (places, columns, first), prepare) };
+        unsafe { write_wide((frames, later), line, (places, columns, first)) };
         return;
     }
-    write_plain((frames, later), line, (places, columns, first), prepare);
+    write_plain((frames, later), line, (places, columns, first));
 }
 
 /// How many frames from the start have this length, and first lines with the words of their lanes, in all bits that the
@@ -70,7 +69,6 @@ fn write_wide<const WORDS: usize>(
     (frames, later): (&mut [Frame], &[Frame]),
     line: &[u8; LINE],
     (places, columns, first): (Places<WORDS>, &Columns<WORDS>, usize),
-    prepare: impl Fn(&mut Frame),
 ) {
     use std::arch::x86_64::_mm512_storeu_si512;
     let (line, masks) = (load(line), std::array::from_fn(|at| mask_of(places[at])));
@@ -78,7 +76,6 @@ fn write_wide<const WORDS: usize>(
         if let Some(ahead) = later.get(at) {
             ahead.prefetch_write();
         }
-        prepare(frame);
         let whole = with_words(line, (masks, columns, first + at));
         let head = frame.head_mut::<LINE>();
         // SAFETY: the array has as many bytes as the vector.
@@ -166,14 +163,12 @@ fn write_plain<const WORDS: usize>(
     (frames, later): (&mut [Frame], &[Frame]),
     line: &[u8; LINE],
     (places, columns, first): (Places<WORDS>, &Columns<WORDS>, usize),
-    prepare: impl Fn(&mut Frame),
 ) {
     let shared = places.map(|place| word(line, place));
     for (at, frame) in frames.iter_mut().enumerate() {
         if let Some(ahead) = later.get(at) {
             ahead.prefetch_write();
         }
-        prepare(frame);
         let head = frame.head_mut::<LINE>();
         *head = *line;
         for ((place, column), shared) in places.iter().zip(columns).zip(shared) {
