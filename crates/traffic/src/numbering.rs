@@ -161,14 +161,18 @@ pub(crate) struct Numbering {
     source: Side,
     destination: Side,
     sources: Divisor,
+    /// 2^16 by the number of sources, rounded up.
+    reciprocal: u32,
 }
 
 impl Numbering {
     pub(crate) fn new(flows: &FlowSet) -> Self {
+        let sources = flows.source().count() as u32;
         Self {
             source: Side::new(flows.source()),
             destination: Side::new(flows.destination()),
-            sources: Divisor::new(flows.source().count() as u32),
+            sources: Divisor::new(sources),
+            reciprocal: (1_u32 << 16).div_ceil(sources),
         }
     }
 
@@ -185,17 +189,48 @@ impl Numbering {
     #[inline(always)]
     pub(crate) fn steps(&self, flows: &Lanes<u32>, count: usize, steps: &mut Steps) {
         let Steps { source, source_port, destination, destination_port, sides } = steps;
-        // Mostly a side has one port, and the steps to it are none, as they have been from the start.
-        let ports = [self.source.ports, self.destination.ports];
-        match ports.map(|ports| ports.divisor > 1) {
-            [false, false] => self.sources.split_all(count, flows, destination, source),
-            _ => {
-                let [sources, destinations] = sides;
-                self.sources.split_all(count, flows, destinations, sources);
-                ports[0].split_all(count, sources, source, source_port);
-                ports[1].split_all(count, destinations, destination, destination_port);
+        if !self.has_ports() {
+            return self.sources.split_all(count, flows, destination, source);
+        }
+        let [sources, destinations] = sides;
+        self.sources.split_all(count, flows, destinations, sources);
+        self.source.ports.split_all(count, sources, source, source_port);
+        self.destination.ports.split_all(count, destinations, destination, destination_port);
+    }
+
+    /// The same for flows in turn; a division for all of them.
+    #[inline(always)]
+    pub(crate) fn steps_in_turn(&self, first: u32, count: usize, steps: &mut Steps) {
+        if self.has_ports() {
+            let flows = std::array::from_fn(|lane| first.wrapping_add(lane as u32));
+            return self.steps(&flows, count, steps);
+        }
+        let (sources, (destination, source)) = (self.sources.divisor, self.sources.split(first));
+        let lanes = 0..padded(count);
+        if sources < LANES as u32 {
+            // As in `Divisor`: what is divided is below 2 * LANES, which times the divisor is below 2^16.
+            const { assert!(2 * LANES * LANES <= 1 << 16) };
+            for lane in lanes {
+                let number = source.wrapping_add(lane as u32);
+                let quotient = number.wrapping_mul(self.reciprocal) >> 16;
+                steps.source[lane] = number.wrapping_sub(quotient.wrapping_mul(sources));
+                steps.destination[lane] = destination.wrapping_add(quotient);
+            }
+        } else {
+            for lane in lanes {
+                let number = source.wrapping_add(lane as u32);
+                let (is_next, before) = (number >= sources, number.wrapping_sub(sources));
+                steps.source[lane] = if is_next { before } else { number };
+                steps.destination[lane] = destination.wrapping_add(is_next.into());
             }
         }
+    }
+
+    /// Whether flows differ in ports. Mostly they do not, and the steps to them are none, as they have been from the
+    /// start.
+    #[inline(always)]
+    pub(crate) fn has_ports(&self) -> bool {
+        self.source.ports.divisor > 1 || self.destination.ports.divisor > 1
     }
 
     /// Whether addresses differ in no more than their lower 48 bits.

@@ -63,7 +63,9 @@ impl Shared {
 /// used again and again, so that nothing of it is cleared or moved.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
-    pub(crate) flows: Lanes<u32>,
+    flows: Lanes<u32>,
+    /// Instead, if they are in turn.
+    first_in_turn: Option<u32>,
     inputs: Inputs,
     words: Words,
 }
@@ -108,7 +110,7 @@ impl Block {
         (0..LANES).for_each(|lane| inputs.share(lane, shared));
         let zero = [0; LANES];
         let words = Words { inet: [zero; 3], inet6: [zero; 5] };
-        Self { flows: zeros, inputs, words }
+        Self { flows: zeros, first_in_turn: None, inputs, words }
     }
 
     /// A frame of another size shares something else.
@@ -120,9 +122,7 @@ impl Block {
     /// The flows are so many in turn, and these their next numbers.
     #[inline(always)]
     pub(crate) fn set_turn(&mut self, first: usize, next: &[u32]) {
-        for (lane, flow) in self.flows[..padded(next.len())].iter_mut().enumerate() {
-            *flow = (first as u32).wrapping_add(lane as u32);
-        }
+        self.first_in_turn = Some(first as u32);
         for (number, next) in self.inputs.numbers.iter_mut().zip(next) {
             *number = *next;
         }
@@ -131,6 +131,7 @@ impl Block {
     /// Flow and number of a frame.
     #[inline(always)]
     pub(crate) fn set(&mut self, lane: usize, flow: u32, number: u32) {
+        self.first_in_turn = None;
         (self.flows[lane], self.inputs.numbers[lane]) = (flow, number);
     }
 
@@ -143,10 +144,16 @@ impl Block {
         count: usize,
     ) {
         let (inputs, count) = (&mut self.inputs, padded(count));
-        numbering.steps(&self.flows, count, &mut inputs.steps);
-        match family {
-            Family::Inet => self.words.inet(inputs, numbering.first(), (count, to_be)),
-            Family::Inet6 => self.words.inet6(inputs, numbering.first(), count),
+        match self.first_in_turn {
+            Some(first) => numbering.steps_in_turn(first, count, &mut inputs.steps),
+            None => numbering.steps(&self.flows, count, &mut inputs.steps),
+        }
+        let (words, first) = (&mut self.words, numbering.first());
+        match (family, numbering.has_ports()) {
+            (Family::Inet, false) => words.inet::<false>(inputs, first, (count, to_be)),
+            (Family::Inet, true) => words.inet::<true>(inputs, first, (count, to_be)),
+            (Family::Inet6, false) => words.inet6::<false>(inputs, first, count),
+            (Family::Inet6, true) => words.inet6::<true>(inputs, first, count),
         }
     }
 
@@ -196,11 +203,15 @@ impl Inputs {
         self.udp_sums[lane] = shared.udp_sum.into();
     }
 
-    /// The ports of a flow.
+    /// The ports of a flow, where they differ.
     #[inline(always)]
-    fn ports(&self, first: Ends, at: usize) -> (u32, u32) {
-        let (source, destination) = (first.source_port.into(), first.destination_port.into());
-        (self.steps.source_port[at].wrapping_add(source), self.steps.destination_port[at].wrapping_add(destination))
+    fn ports<const DIFFER: bool>(&self, first: Ends, at: usize) -> (u32, u32) {
+        let first = (u32::from(first.source_port), u32::from(first.destination_port));
+        if !DIFFER {
+            return first;
+        }
+        let Steps { source_port, destination_port, .. } = &self.steps;
+        (first.0.wrapping_add(source_port[at]), first.1.wrapping_add(destination_port[at]))
     }
 
     /// How much larger both addresses of a flow are than those of the first one. One's complement sums need no more
@@ -212,22 +223,25 @@ impl Inputs {
 
     /// The sum under the UDP checksum but for the sequence number.
     #[inline(always)]
-    fn udp_sum(&self, at: usize) -> u32 {
-        let ports = self.steps.source_port[at].wrapping_add(self.steps.destination_port[at]);
-        self.udp_sums[at].wrapping_add(self.addresses(at)).wrapping_add(ports)
+    fn udp_sum<const PORTS_DIFFER: bool>(&self, at: usize) -> u32 {
+        let sum = self.udp_sums[at].wrapping_add(self.addresses(at));
+        if !PORTS_DIFFER {
+            return sum;
+        }
+        sum.wrapping_add(self.steps.source_port[at]).wrapping_add(self.steps.destination_port[at])
     }
 }
 
 impl Words {
     #[inline(always)]
-    fn inet(&mut self, inputs: &Inputs, first: Ends, (count, to_be): (usize, Use)) {
+    fn inet<const PORTS: bool>(&mut self, inputs: &Inputs, first: Ends, (count, to_be): (usize, Use)) {
         let [one, two, three] = &mut self.inet;
         let (source, destination) = (first.source as u32, first.destination as u32);
         for at in 0..count {
             let checksum = !fold_two(inputs.ip_sums[at].wrapping_add(inputs.addresses(at)), 0);
             let source = source.wrapping_add(inputs.steps.source[at]);
             let destination = destination.wrapping_add(inputs.steps.destination[at]);
-            let (source_port, destination_port) = inputs.ports(first, at);
+            let (source_port, destination_port) = inputs.ports::<PORTS>(first, at);
             one[at] = pair(u32::from(checksum) << 16 | source >> 16, source << 16 | destination >> 16);
             two[at] = pair(destination << 16 | source_port, destination_port << 16);
         }
@@ -235,7 +249,7 @@ impl Words {
             let number = inputs.numbers[at];
             let checksum = match to_be {
                 Use::Sent => {
-                    let sum = inputs.udp_sum(at);
+                    let sum = inputs.udp_sum::<PORTS>(at);
                     udp_checksum(sum.wrapping_add(number & 0xffff).wrapping_add(number >> 16))
                 }
                 // Not looked at.
@@ -246,7 +260,7 @@ impl Words {
     }
 
     #[inline(always)]
-    fn inet6(&mut self, inputs: &Inputs, first: Ends, count: usize) {
+    fn inet6<const PORTS: bool>(&mut self, inputs: &Inputs, first: Ends, count: usize) {
         let [one, two, three, four, five] = &mut self.inet6;
         for at in 0..count {
             let number = inputs.numbers[at] & INET6_SEQUENCE_MASK;
@@ -255,8 +269,8 @@ impl Words {
         }
         for at in 0..count {
             let (source, destination) = (inputs.steps.source[at], inputs.steps.destination[at]);
-            let (source_port, destination_port) = inputs.ports(first, at);
-            let checksum = udp_checksum(inputs.udp_sum(at));
+            let (source_port, destination_port) = inputs.ports::<PORTS>(first, at);
+            let checksum = udp_checksum(inputs.udp_sum::<PORTS>(at));
             three[at] = (first.source.wrapping_add(source.into()) << 16).to_be();
             let destination = first.destination.wrapping_add(destination.into());
             four[at] = (destination << 16 | u64::from(source_port)).to_be();
