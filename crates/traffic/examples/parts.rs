@@ -10,12 +10,30 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("inet-1M", "198.18.10.1-198.18.10.20:2000", "198.19.0.1-198.19.195.80:2000"),
         ("inet-10k", "198.18.10.1-198.18.10.20:2000", "198.19.0.1-198.19.1.244:2000"),
         ("inet-200src", "198.18.10.1-198.18.10.200:2000", "198.19.0.1-198.19.19.136:2000"),
-        ("inet6-10k", "[2001:2:0:10::1]-[2001:2:0:10::14]:2000", "[2001:2:0:8010::1]-[2001:2:0:8010::1f4]:2000"),
-        ("inet6-200src", "[2001:2:0:10::1]-[2001:2:0:10::c8]:2000", "[2001:2:0:8010::1]-[2001:2:0:8010::1388]:2000"),
-        ("inet6-2000", "[2001:2:0:10::1]-[2001:2:0:10::14]:2000", "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000"),
-        ("inet6-1M", "[2001:2:0:10::1]-[2001:2:0:10::14]:2000", "[2001:2:0:8010::1]-[2001:2:0:8010::c350]:2000"),
+        (
+            "inet6-10k",
+            "[2001:2:0:10::1]-[2001:2:0:10::14]:2000",
+            "[2001:2:0:8010::1]-[2001:2:0:8010::1f4]:2000",
+        ),
+        (
+            "inet6-200src",
+            "[2001:2:0:10::1]-[2001:2:0:10::c8]:2000",
+            "[2001:2:0:8010::1]-[2001:2:0:8010::1388]:2000",
+        ),
+        (
+            "inet6-2000",
+            "[2001:2:0:10::1]-[2001:2:0:10::14]:2000",
+            "[2001:2:0:8010::1]-[2001:2:0:8010::64]:2000",
+        ),
+        (
+            "inet6-1M",
+            "[2001:2:0:10::1]-[2001:2:0:10::14]:2000",
+            "[2001:2:0:8010::1]-[2001:2:0:8010::c350]:2000",
+        ),
     ] {
-        if !only.is_empty() && only != name { continue; }
+        if !only.is_empty() && only != name {
+            continue;
+        }
         let mut plan = TrafficPlan::new(vec![Stream::new(FlowSet::parse(s, d)?)]);
         plan.arrival_mac = plan.device_mac;
         plan.hops = 0;
@@ -36,13 +54,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let mut t = [0u64; 2];
             for _ in 0..turns {
                 let a = clock.ticks();
-                for b in &mut batches { sender.write(b, a); }
+                for b in &mut batches {
+                    sender.write(b, a);
+                }
                 let c = clock.ticks();
-                if part == "both" { for b in &batches { receiver.check(b, c, |_| {}); } }
+                if part == "both" {
+                    for b in &batches {
+                        receiver.check(b, c, |_| {});
+                    }
+                }
                 t[0] += c - a;
                 t[1] += clock.ticks() - c;
             }
-            for i in 0..2 { best[i] = best[i].min(t[i] as f64 * clock.ns_per_tick() / (turns * frames) as f64); }
+            for i in 0..2 {
+                best[i] = best[i].min(t[i] as f64 * clock.ns_per_tick() / (turns * frames) as f64);
+            }
         }
         assert!(receiver.checks().is_clean());
         println!("{name:12} write {:.2} check {:.2} ns", best[0], best[1]);

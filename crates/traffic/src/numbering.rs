@@ -312,22 +312,39 @@ mod tests {
             ("10.0.0.1:0-65535", "10.9.0.1-10.9.0.2:9"),
             ("10.0.0.255-10.0.1.2:65534-65535", "10.9.0.1:9"),
             ("[2001:2::ffff:fffe]-[2001:2::1:0:3]:1-2", "[2001:2::7]:65535"),
+            ("10.0.0.1-10.0.0.20:5", "10.9.0.1-10.9.0.99:9"),
+            ("10.0.0.1-10.0.0.63:5", "10.9.0.1-10.9.0.99:9"),
+            ("10.0.0.1-10.0.0.64:5", "10.9.0.1-10.9.0.99:9"),
+            ("10.0.0.1-10.0.0.99:5", "10.9.0.1-10.9.0.9:9"),
+            ("10.0.0.1:5", "10.9.0.1-10.9.0.99:9"),
         ] {
             let flows = FlowSet::parse(source, destination).unwrap();
             let numbering = Numbering::new(&flows);
             let (last, mut all) = (flows.count() - 1, Steps::default());
             for from in (0..=last).step_by(7) {
-                let numbers = std::array::from_fn(|at| (from + 3 * at as u32).min(last));
-                numbering.steps(&numbers, LANES, &mut all);
-                for (at, &flow) in numbers.iter().enumerate() {
-                    let (own, first) = (numbering.ends(flow), numbering.first());
-                    let of = |far: u64, near: u64| (far - near) as u32;
-                    assert_eq!(all.source[at], of(own.source, first.source));
-                    assert_eq!(all.destination[at], of(own.destination, first.destination));
-                    let of = |far: u16, near: u16| u32::from(far - near);
-                    assert_eq!(all.source_port[at], of(own.source_port, first.source_port));
-                    let port = of(own.destination_port, first.destination_port);
-                    assert_eq!(all.destination_port[at], port, "flow {flow} of {source}");
+                for in_turn in [false, true] {
+                    let flow_of = |at: usize| match in_turn {
+                        false => (from + 3 * at as u32).min(last),
+                        true => from + at as u32,
+                    };
+                    match in_turn {
+                        false => numbering.steps(&std::array::from_fn(flow_of), LANES, &mut all),
+                        true => numbering.steps_in_turn(from, LANES, &mut all),
+                    }
+                    for at in (0..LANES).filter(|at| flow_of(*at) <= last) {
+                        let (own, first) = (numbering.ends(flow_of(at)), numbering.first());
+                        let of = |far: u64, near: u64| (far - near) as u32;
+                        let wanted = [
+                            of(own.source, first.source),
+                            u32::from(own.source_port - first.source_port),
+                            of(own.destination, first.destination),
+                            u32::from(own.destination_port - first.destination_port),
+                        ];
+                        let Steps { source, source_port, destination, destination_port, .. } = &all;
+                        let found = [source, source_port, destination, destination_port];
+                        let (found, flow) = (found.map(|steps| steps[at]), flow_of(at));
+                        assert_eq!(found, wanted, "flow {flow} of {source:?}, {in_turn}");
+                    }
                 }
             }
         }

@@ -78,7 +78,16 @@ impl Receiver {
             let next = vec![0; stream.flows.count() as usize];
             let (prepared, faults) = (Arc::clone(prepared), Vec::new());
             let block = Block::new(&prepared.templates[0].arrived);
-            ReceiveStream { prepared, block, mask, next, guess: 0, faults, received: 0, duplicated: 0 }
+            ReceiveStream {
+                prepared,
+                block,
+                mask,
+                next,
+                guess: 0,
+                faults,
+                received: 0,
+                duplicated: 0,
+            }
         });
         let recorded = plan
             .recording
@@ -502,7 +511,12 @@ impl ReceiveStream {
     }
 
     #[cold]
-    fn count_fault(&mut self, flow: u32, (state, arrival): (FlowState, Arrival), checks: &mut Checks) {
+    fn count_fault(
+        &mut self,
+        flow: u32,
+        (state, arrival): (FlowState, Arrival),
+        checks: &mut Checks,
+    ) {
         if self.faults.is_empty() {
             self.faults = vec![Default::default(); self.next.len()];
         }
@@ -515,6 +529,149 @@ impl ReceiveStream {
                 self.duplicated += 1;
             }
             Arrival::InOrder | Arrival::Ahead(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flows::FlowSet;
+    use crate::plan::Stream;
+    use fwdlab_port::{Batch, Pool};
+
+    /// Flows whose lines are kept, and more of them, each with a frame in every turn of so many batches.
+    const SETS: [(&str, &str, usize); 5] = [
+        ("198.18.10.1-198.18.10.16:2000", "198.19.10.1-198.19.10.128:2000", 8),
+        ("198.18.10.1-198.18.10.20:2000", "198.19.10.1-198.19.12.128:2000", 50),
+        ("198.18.10.1-198.18.10.4:20-39", "198.19.10.1-198.19.10.128:2000", 40),
+        ("[2001:2::1]-[2001:2::14]:2000", "[2001:2:0:8010::1]-[2001:2:0:8010::280]:2000", 50),
+        // Addresses that differ in more than 48 bits.
+        ("[2001:2::ffff:ffff:fff7]-[2001:2::1:0:0:a]:9", "[2001:2:1::1]-[2001:2:1::280]:9", 50),
+    ];
+
+    struct Cable {
+        sender: Sender,
+        receiver: Receiver,
+        _pool: Pool,
+        batches: Vec<Batch>,
+    }
+
+    impl Cable {
+        fn new(source: &str, destination: &str, batches: usize) -> Self {
+            let stream = Stream::new(FlowSet::parse(source, destination).unwrap());
+            assert_eq!(stream.flows.count() as usize, batches * Batch::CAPACITY, "{source}");
+            let mut plan = TrafficPlan::new(vec![stream]);
+            (plan.arrival_mac, plan.hops) = (plan.device_mac, 0);
+            let pool = Pool::with_frames(batches * Batch::CAPACITY).unwrap();
+            let sender = Sender::new(&plan, pool.config().headroom).unwrap();
+            let receiver = Receiver::new(&plan, &sender).unwrap();
+            let fresh = |_| {
+                let mut batch = Batch::new();
+                pool.take_batch(&mut batch, Batch::CAPACITY);
+                batch.iter_mut().for_each(|frame| sender.adopt(frame));
+                batch
+            };
+            let batches = (0..batches).map(fresh).collect();
+            Self { sender, receiver, _pool: pool, batches }
+        }
+
+        fn write(&mut self) {
+            self.batches.iter_mut().for_each(|batch| self.sender.write(batch, 0));
+        }
+
+        fn check(&mut self) {
+            self.batches.iter().for_each(|batch| self.receiver.check(batch, 0, |_| {}));
+        }
+
+        fn faults(&self) -> FlowFaults {
+            let mut all = FlowFaults::default();
+            for flow in 0..self.batches.len() * Batch::CAPACITY {
+                let own = self.receiver.faults_of(0, flow, self.sender.sent_of(0, flow));
+                all.lost += own.lost;
+                all.duplicated += own.duplicated;
+                all.reordered += own.reordered;
+            }
+            all
+        }
+    }
+
+    #[test]
+    fn each_fault_is_found_in_every_place_of_a_block() {
+        for (source, destination, batches) in SETS {
+            let mut cable = Cable::new(source, destination, batches);
+            cable.write();
+            cable.check();
+            assert_eq!((cable.receiver.checks().faults(), cable.faults()), Default::default());
+            // In each batch another frame is lost, comes twice, or has another TTL.
+            cable.write();
+            let (mut wrong, mut lost, mut double) = (0, 0, 0);
+            for (number, batch) in cable.batches.iter_mut().enumerate() {
+                let at = number * 37 % Batch::CAPACITY;
+                let (before, after) = match number % 3 {
+                    0 => (&batch[..at], &batch[at + 1..]),
+                    1 => (&batch[..=at], &batch[at..]),
+                    _ => {
+                        let byte = if batch[at][12] == 8 { 22 } else { 21 };
+                        batch[at][byte] ^= 4;
+                        (&batch[..at], &batch[at..])
+                    }
+                };
+                cable.receiver.check(before, 0, |_| {});
+                cable.receiver.check(after, 0, |_| {});
+                let count = [&mut lost, &mut double, &mut wrong];
+                *count[number % 3] += 1;
+            }
+            let (checks, faults) = (cable.receiver.checks(), cable.faults());
+            assert_eq!((checks.wrong_ttl, checks.duplicated), (wrong, double), "{source}");
+            assert_eq!((u64::from(faults.lost), u64::from(faults.duplicated)), (lost, double));
+            assert_eq!(faults.reordered, 0);
+            // A batch comes after the next frames of its flows: each was missing, and is late.
+            cable.write();
+            let held = 3;
+            for (number, batch) in cable.batches.iter().enumerate() {
+                if number != held {
+                    cable.receiver.check(batch, 0, |_| {});
+                }
+            }
+            let late = std::mem::replace(&mut cable.batches[held], Batch::new());
+            let pool = Pool::with_frames(Batch::CAPACITY).unwrap();
+            pool.take_batch(&mut cable.batches[held], Batch::CAPACITY);
+            cable.batches[held].iter_mut().for_each(|frame| cable.sender.adopt(frame));
+            cable.write();
+            cable.check();
+            let missing = cable.faults().lost;
+            assert_eq!(u64::from(missing), lost + Batch::CAPACITY as u64, "{source}");
+            cable.receiver.check(&late, 0, |_| {});
+            let reordered = cable.receiver.checks().reordered;
+            assert_eq!(u64::from(cable.faults().lost), lost, "{source}");
+            assert_eq!(reordered, Batch::CAPACITY as u64, "{source}");
+            // What comes again is told from what was missing, as many frames later.
+            cable.receiver.check(&late, 0, |_| {});
+            let checks = cable.receiver.checks();
+            assert_eq!(checks.duplicated, double + Batch::CAPACITY as u64, "{source}");
+            assert_eq!(checks.reordered, reordered);
+        }
+    }
+
+    #[test]
+    fn numbers_begin_anew_after_the_last() {
+        for (source, destination, batches) in SETS {
+            let mut cable = Cable::new(source, destination, batches);
+            cable.sender.skip_to(u32::MAX - 1);
+            cable.receiver.streams[0].next.fill(u32::MAX - 1);
+            for turn in 0..4 {
+                cable.write();
+                cable.check();
+                let seen: u32 = cable.receiver.flows_seen().sum();
+                assert_eq!(seen as usize, batches * Batch::CAPACITY, "{source}, {turn}");
+            }
+            assert_eq!(cable.receiver.checks().faults(), 0, "{source}");
+            // The newest again: seen before, though its number is small.
+            cable.receiver.check(&cable.batches[0], 0, |_| {});
+            let checks = cable.receiver.checks();
+            assert_eq!(checks.duplicated, Batch::CAPACITY as u64);
+            assert_eq!(checks.faults(), checks.duplicated, "{source}");
         }
     }
 }

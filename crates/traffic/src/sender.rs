@@ -149,6 +149,12 @@ impl Sender {
         }
     }
 
+    /// Goes on with this number in all flows.
+    #[cfg(test)]
+    pub(crate) fn skip_to(&mut self, number: u32) {
+        self.streams.iter_mut().for_each(|stream| stream.sequence.fill(number));
+    }
+
     /// How many different flows have been sent, per stream.
     pub(crate) fn distinct_flows(&self) -> impl Iterator<Item = u32> + '_ {
         let recorded = self.recorded.iter().map(RecordedSender::distinct_flows);
@@ -296,7 +302,8 @@ impl SendStream {
                 }
                 block.work_out((family, Use::Sent), &prepared.numbering, count);
                 for (lane, size) in sizes[..count].iter().enumerate() {
-                    let frame = (&mut now[lane..lane + 1], later.get(lane..lane + 1).unwrap_or(&[]));
+                    let frame =
+                        (&mut now[lane..lane + 1], later.get(lane..lane + 1).unwrap_or(&[]));
                     block.write(frame, (family, &several[*size].sent), lane, prepare);
                 }
             }

@@ -101,12 +101,8 @@ impl Block {
     /// A block of frames that share this.
     pub(crate) fn new(shared: &Shared) -> Self {
         let zeros = [0; LANES];
-        let mut inputs = Inputs {
-            steps: Steps::default(),
-            numbers: zeros,
-            ip_sums: zeros,
-            udp_sums: zeros,
-        };
+        let mut inputs =
+            Inputs { steps: Steps::default(), numbers: zeros, ip_sums: zeros, udp_sums: zeros };
         (0..LANES).for_each(|lane| inputs.share(lane, shared));
         let zero = [0; LANES];
         let words = Words { inet: [zero; 3], inet6: [zero; 5] };
@@ -234,7 +230,12 @@ impl Inputs {
 
 impl Words {
     #[inline(always)]
-    fn inet<const PORTS: bool>(&mut self, inputs: &Inputs, first: Ends, (count, to_be): (usize, Use)) {
+    fn inet<const PORTS: bool>(
+        &mut self,
+        inputs: &Inputs,
+        first: Ends,
+        (count, to_be): (usize, Use),
+    ) {
         let [one, two, three] = &mut self.inet;
         let (source, destination) = (first.source as u32, first.destination as u32);
         for at in 0..count {
@@ -242,7 +243,8 @@ impl Words {
             let source = source.wrapping_add(inputs.steps.source[at]);
             let destination = destination.wrapping_add(inputs.steps.destination[at]);
             let (source_port, destination_port) = inputs.ports::<PORTS>(first, at);
-            one[at] = pair(u32::from(checksum) << 16 | source >> 16, source << 16 | destination >> 16);
+            one[at] =
+                pair(u32::from(checksum) << 16 | source >> 16, source << 16 | destination >> 16);
             two[at] = pair(destination << 16 | source_port, destination_port << 16);
         }
         for at in 0..count {
@@ -291,4 +293,90 @@ fn udp_checksum(sum: u32) -> u32 {
 fn pair(first: u32, second: u32) -> u64 {
     let (first, second) = (u64::from(first.to_be()), u64::from(second.to_be()));
     if cfg!(target_endian = "little") { second << 32 | first } else { first << 32 | second }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flows::FlowSet;
+    use crate::plan::{Stream, TrafficPlan};
+    use crate::prepared::Prepared;
+    use crate::size::FrameSizes;
+    use crate::template::differ;
+    use fwdlab_port::{Batch, Pool};
+
+    const NUMBERS: [u32; 8] = [0, 1, 0xfffe, 0xffff, 0x1_0000, 0xf_ffff, 0xffff_0000, u32::MAX];
+
+    #[test]
+    fn blocks_are_written_and_judged_as_each_frame_by_its_own_line() {
+        let pool = Pool::with_frames(2 * LANES).unwrap();
+        let (mut batch, mut plain) = (Batch::new(), Batch::new());
+        pool.take_batch(&mut batch, LANES);
+        pool.take_batch(&mut plain, 1);
+        for (source, destination) in [
+            // Over a carry into the next 16 bits, and addresses with a checksum near all ones.
+            ("198.18.255.250-198.19.0.13:2000", "198.19.10.1-198.19.20.3:2000"),
+            ("255.255.0.0-255.255.0.99:65535", "255.255.255.250-255.255.255.255:65535"),
+            ("10.0.0.1-10.0.0.3:5-9", "10.9.0.250-10.9.1.4:65530-65535"),
+            ("10.0.0.1:7", "10.9.0.1-10.9.255.250:9"),
+            (
+                "[2001:2:0:10::fffa]-[2001:2:0:10::1:d]:2000",
+                "[2001:2:0:8010::1]-[2001:2:0:8010::f]:9",
+            ),
+            ("[2001:2::ffff:ffff:fff0]-[2001:2::ffff:ffff:ffff]:1-3", "[fe80::1]-[fe80::9]:65535"),
+        ] {
+            let mut stream = Stream::new(FlowSet::parse(source, destination).unwrap());
+            stream.sizes = FrameSizes::fixed(110);
+            for (hops, latency) in [(1, false), (3, true)] {
+                let mut plan = TrafficPlan::new(vec![stream.clone()]);
+                (plan.hops, plan.latency) = (hops, latency);
+                let prepared = Prepared::new(&stream, &plan).unwrap();
+                let (template, family) = (&prepared.templates[0], prepared.family);
+                let (mut sent, mut judged) =
+                    (Block::new(&template.sent), Block::new(&template.arrived));
+                let flows = stream.flows.count();
+                let sequence_mask = match family {
+                    Family::Inet => u32::MAX,
+                    Family::Inet6 => INET6_SEQUENCE_MASK,
+                };
+                for first in [0, 7, flows - LANES as u32] {
+                    let number = |lane: usize| NUMBERS[lane % NUMBERS.len()];
+                    let numbers: [u32; LANES] = std::array::from_fn(number);
+                    sent.set_turn(first as usize, &numbers);
+                    sent.work_out((family, Use::Sent), &prepared.numbering, LANES);
+                    judged.set_turn(first as usize, &numbers);
+                    judged.work_out((family, Use::Judged), &prepared.numbering, LANES);
+                    sent.write((&mut batch[..], &[]), (family, &template.sent), 0, |_| {});
+                    for (lane, frame) in batch.iter_mut().enumerate() {
+                        let ends = prepared.numbering.ends(first + lane as u32);
+                        let line = template.line_of(family, ends);
+                        template.write(&mut plain[0], family, &line, number(lane));
+                        assert_eq!(frame.head::<LINE>(), plain[0].head(), "{source} {lane}");
+                        assert_eq!(frame.len(), plain[0].len());
+                        let arriving = template.arriving(family, &line);
+                        let right = template.arriving(family, &Line(*frame.head()));
+                        *frame.head_mut() = right.0;
+                        let count = |frame: &Frame, block: &Block| {
+                            let one = (std::slice::from_ref(frame), &[][..]);
+                            block.count_right(one, (family, &template.arrived), lane)
+                        };
+                        assert_eq!(count(frame, &judged), 1, "{source} {lane}");
+                        if lane % 9 > 0 {
+                            continue;
+                        }
+                        for bit in 0..LINE * 8 {
+                            frame.head_mut::<LINE>()[bit / 8] ^= 1 << (bit % 8);
+                            let head = frame.head::<LINE>();
+                            let carried = crate::inspect::sequence_of(head, family);
+                            let is_next = carried == number(lane) & sequence_mask;
+                            let wanted = is_next && !differ(head, &arriving, &template.mask);
+                            let found = count(frame, &judged) == 1;
+                            assert_eq!(found, wanted, "{source}, lane {lane}, bit {bit}");
+                            frame.head_mut::<LINE>()[bit / 8] ^= 1 << (bit % 8);
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

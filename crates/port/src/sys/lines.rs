@@ -55,9 +55,7 @@ pub fn count_alike<const WORDS: usize>(
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") {
         // SAFETY: the processor has AVX-512F.
-        return unsafe {
-            count_wide((frames, later), (line, mask, len), (places, columns, first))
-        };
+        return unsafe { count_wide((frames, later), (line, mask, len), (places, columns, first)) };
     }
     count_plain((frames, later), (line, mask, len), (places, columns, first))
 }
@@ -92,7 +90,8 @@ fn count_wide<const WORDS: usize>(
     (places, columns, first): (Places<WORDS>, &Columns<WORDS>, usize),
 ) -> usize {
     use std::arch::x86_64::{_mm512_test_epi64_mask, _mm512_xor_si512};
-    let (line, mask, masks) = (load(line), load(mask), std::array::from_fn(|at| mask_of(places[at])));
+    let (line, mask, masks) =
+        (load(line), load(mask), std::array::from_fn(|at| mask_of(places[at])));
     for (at, frame) in frames.iter().enumerate() {
         if let Some(ahead) = later.get(at) {
             ahead.prefetch_write();
@@ -222,5 +221,102 @@ pub fn prefetch_numbers(numbers: &[u32]) {
         unsafe {
             std::arch::asm!("prefetchw [{}]", in(reg) line.as_ptr(), options(nostack, preserves_flags, readonly));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Pool;
+
+    const PLACES: Places<3> = [1, 4, 7];
+
+    /// The line of a lane as the naive form makes it.
+    fn whole(line: &[u8; LINE], columns: &Columns<3>, lane: usize) -> [u8; LINE] {
+        let mut whole = *line;
+        for (place, column) in PLACES.iter().zip(columns) {
+            for (byte, own) in whole[place * WORD..].iter_mut().zip(column[lane].to_ne_bytes()) {
+                *byte |= own;
+            }
+        }
+        whole
+    }
+
+    fn columns() -> Columns<3> {
+        let of = |column: u64, lane| {
+            (column << 32 | lane as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        };
+        std::array::from_fn(|column| std::array::from_fn(|lane| of(column as u64, lane)))
+    }
+
+    #[test]
+    fn lines_are_written_and_compared_as_the_naive_form_says_with_and_without_vectors() {
+        let pool = Pool::with_frames(LINES).unwrap();
+        let mut batch = crate::Batch::new();
+        pool.take_batch(&mut batch, LINES);
+        let (columns, line) = (columns(), std::array::from_fn(|at| at as u8 & 0x55));
+        let (mut mask, len) = ([0xff; LINE], 60);
+        mask[3] = 0xf0;
+        for count in (0..=LINES).step_by(3) {
+            for first in [0, 1, LINES - count] {
+                let first = first.min(LINES - count);
+                let of = (PLACES, &columns, first);
+                for is_wide in [false, true] {
+                    for frame in batch.iter_mut() {
+                        frame.set_len(len);
+                        frame.head_mut::<LINE>().fill(0xa5);
+                    }
+                    let (now, later) = batch.split_at_mut(count);
+                    match is_wide {
+                        true => write_lines((now, later), &line, of),
+                        false => write_plain((now, later), &line, of),
+                    }
+                    for (at, frame) in now.iter().enumerate() {
+                        assert_eq!(*frame.head(), whole(&line, &columns, first + at), "{at}");
+                    }
+                    assert!(later.iter().all(|frame| *frame.head() == [0xa5; LINE]));
+                }
+                let frames = batch.split_at(count);
+                let counts = |frames| {
+                    let all = (&line, &mask, len);
+                    (count_alike(frames, all, of), count_plain(frames, all, of))
+                };
+                assert_eq!(counts(frames), (count, count));
+            }
+        }
+    }
+
+    #[test]
+    fn what_differs_in_a_bit_of_the_mask_or_in_length_is_not_alike() {
+        let pool = Pool::with_frames(8).unwrap();
+        let mut batch = crate::Batch::new();
+        pool.take_batch(&mut batch, 8);
+        let (columns, line, len) = (columns(), [0x11; LINE], 62);
+        let mut mask = [0xff; LINE];
+        (mask[0], mask[9], mask[63]) = (0, 0x0f, 0);
+        for frame in batch.iter_mut() {
+            frame.set_len(len);
+        }
+        let of = (PLACES, &columns, 5);
+        write_lines((&mut batch[..], &[]), &line, of);
+        let count = |batch: &crate::Batch| {
+            let (frames, all) = ((&batch[..], &[][..]), (&line, &mask, len));
+            let count = count_alike(frames, all, of);
+            assert_eq!(count, count_plain(frames, all, of));
+            count
+        };
+        for bit in 0..LINE * 8 {
+            for lane in [0, 6, 7] {
+                let flip = |batch: &mut crate::Batch| {
+                    batch[lane].head_mut::<LINE>()[bit / 8] ^= 1 << (bit % 8);
+                };
+                flip(&mut batch);
+                let is_seen = mask[bit / 8] >> (bit % 8) & 1 != 0;
+                assert_eq!(count(&batch), if is_seen { lane } else { 8 }, "bit {bit} of {lane}");
+                flip(&mut batch);
+            }
+        }
+        batch[3].set_len(len + 1);
+        assert_eq!(count(&batch), 3);
     }
 }
