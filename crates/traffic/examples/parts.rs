@@ -34,7 +34,29 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if !only.is_empty() && only != name {
             continue;
         }
-        let mut plan = TrafficPlan::new(vec![Stream::new(FlowSet::parse(s, d)?)]);
+        let mut stream = Stream::new(FlowSet::parse(s, d)?);
+        let mode = std::env::var("MODE").unwrap_or_default();
+        if mode == "random" {
+            stream.order = Order::Random;
+        }
+        if mode == "sizes" {
+            stream.sizes = "64, 128, 512".parse().or_else(|_| "imix".parse())?;
+        }
+        let mut streams = vec![stream.clone()];
+        if mode == "mix" {
+            streams = vec![
+                stream,
+                Stream::new(FlowSet::parse(
+                    "198.18.9.1-198.18.9.20:2000",
+                    "198.19.10.1-198.19.10.100:2000",
+                )?),
+            ];
+        }
+        let mut plan = TrafficPlan::new(streams);
+        if mode == "latency" {
+            plan.latency = true;
+            plan.streams[0].sizes = FrameSizes::fixed(128);
+        }
         plan.arrival_mac = plan.device_mac;
         plan.hops = 0;
         let frames: usize = std::env::var("FRAMES").map_or(2048, |f| f.parse().unwrap());

@@ -103,7 +103,13 @@ impl Prepared {
     /// The template and the lines of all frames, if they have one size and lines are kept.
     #[inline(always)]
     pub(crate) fn only_lines(&self) -> Option<(&Template, &Lines)> {
-        self.only_template().zip(Some(&self.lines).filter(|lines| !lines.sent.is_empty()))
+        self.only_template().zip(Some(&self.lines).filter(|_| self.has_lines()))
+    }
+
+    /// Whether lines are kept.
+    #[inline(always)]
+    pub(crate) fn has_lines(&self) -> bool {
+        !self.lines.sent.is_empty()
     }
 
     /// Which size has this length without FCS.

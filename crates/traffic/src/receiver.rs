@@ -25,6 +25,11 @@ use crate::words::{Block, Use};
 /// 3 ns cover the 100 ns that a line takes from another core.
 const PREFETCH: usize = 32;
 
+/// So few frames in turn take less by themselves.
+const FEW: usize = 4;
+/// Where so many come in turn, they are worked on in blocks.
+const MANY: usize = 16;
+
 /// Checks arrived frames against the plan and counts.
 pub struct Receiver {
     /// Of a recording, which has checks of its own.
@@ -407,12 +412,12 @@ impl ReceiveStream {
         let Some(template) = prepared.only_template().filter(|_| prepared.has_blocks) else {
             return 0;
         };
-        let begins = |frame: &Frame| {
-            let (ends, _) = ends_of(frame.head::<LINE>(), family);
-            prepared.numbering.flow(ends) == (self.guess, true)
+        // A block is worth its while where some come in turn: this one, and one that is far enough.
+        let is_of = |at: usize| {
+            let (ends, _) = ends_of(frames[at].head::<LINE>(), family);
+            prepared.numbering.flow(ends) == (self.guess + at as u32, true)
         };
-        // A block is worth its while where more than one frame comes in turn.
-        if !frames.first().is_some_and(begins) {
+        if most < FEW || !is_of(0) || !is_of(most.min(MANY) - 1) {
             return 0;
         }
         let (mut count, block) = (0, &mut self.block);

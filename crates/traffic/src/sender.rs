@@ -43,6 +43,8 @@ struct SendStream {
     sent: u64,
     bytes: u64,
     latency: bool,
+    /// Whether frames that are not in turn, or have no lines, are worked out for many at once.
+    works_in_blocks: bool,
     block: Block,
 }
 
@@ -215,6 +217,9 @@ impl SendStream {
         let prepared = Arc::new(Prepared::new(stream, plan)?);
         Ok(Self {
             block: Block::new(&prepared.templates[0].sent),
+            // Of several sizes, lines that are kept take less.
+            works_in_blocks: prepared.has_blocks
+                && (prepared.templates.len() == 1 || !prepared.has_lines()),
             prepared,
             flows: Cycle::of_flows(stream.order, stream.flows.count(), seed),
             sizes: Cycle::of_weights(&weights),
@@ -240,7 +245,7 @@ impl SendStream {
         let mut from = 0;
         while from < frames.len() {
             let left = frames.len() - from;
-            if left < FEW || !self.prepared.has_blocks {
+            if left < FEW || !self.works_in_blocks {
                 return self.write_each(family, &mut frames[from..], headroom, stamp);
             }
             from += match self.write_in_turn(family, &mut frames[from..], headroom) {

@@ -247,7 +247,7 @@ impl Words {
                 pair(u32::from(checksum) << 16 | source >> 16, source << 16 | destination >> 16);
             two[at] = pair(destination << 16 | source_port, destination_port << 16);
         }
-        for at in 0..count {
+        for (at, three) in three[..count].iter_mut().enumerate() {
             let number = inputs.numbers[at];
             let checksum = match to_be {
                 Use::Sent => {
@@ -257,7 +257,7 @@ impl Words {
                 // Not looked at.
                 Use::Judged => 0,
             };
-            three[at] = pair(checksum << 16 | number >> 16, number << 16);
+            *three = pair(checksum << 16 | number >> 16, number << 16);
         }
     }
 
