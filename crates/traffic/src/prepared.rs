@@ -5,9 +5,10 @@ use fwdlab_wire::ethernet::FCS_LEN;
 
 use crate::error::TrafficError;
 use crate::flows::Family;
+use crate::layout::Line;
 use crate::numbering::Numbering;
 use crate::plan::{Stream, TrafficPlan};
-use crate::template::{Common, Line, Template};
+use crate::template::{Common, Template};
 
 /// A stream's flows and frames.
 #[derive(Debug)]

@@ -11,14 +11,14 @@ use crate::error::TrafficError;
 use crate::flows::Family;
 use crate::inspect::{Expected, Seen, ends_of, has_valid_payload, sequence_of, stamp};
 use crate::latency::Latency;
-use crate::layout::{INET6_SEQUENCE_MASK, LINE};
+use crate::layout::{INET6_SEQUENCE_MASK, LINE, Line};
 use crate::numbering::{LANES, prefetch_later};
 use crate::plan::TrafficPlan;
 use crate::prepared::Prepared;
 use crate::recorded::RecordedReceiver;
 use crate::sender::Sender;
 use crate::sequence::{Arrival, FlowFaults, FlowState, Past};
-use crate::template::{Line, Template, differ};
+use crate::template::{Template, differ};
 use crate::words::{Block, Use};
 
 /// How far ahead of the frame being checked memory is asked for the next ones: some 30 frames of

@@ -42,11 +42,6 @@ struct Arrival {
     hops: u8,
 }
 
-/// The first cache line of a frame, with all its headers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(align(64))]
-pub(crate) struct Line(pub(crate) [u8; LINE]);
-
 /// The addresses and counters that all frames of a trial share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Common {
@@ -344,12 +339,6 @@ fn common_of(family: Family, mut mask: Line) -> Line {
 #[inline(always)]
 fn put_label(head: &mut [u8; LINE], sequence: u32) {
     put(head, IP, label(sequence).to_be_bytes());
-}
-
-/// Version and flow label, which is the sequence number of IPv6.
-#[inline(always)]
-pub(crate) fn label(sequence: u32) -> u32 {
-    0x6000_0000 | sequence & INET6_SEQUENCE_MASK
 }
 
 /// Where the time stamp of a family's frames is.

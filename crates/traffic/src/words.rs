@@ -15,7 +15,6 @@ use fwdlab_port::{Columns, Frame, Places, count_alike, write_lines};
 use crate::flows::Family;
 use crate::layout::*;
 use crate::numbering::{Ends, LANES, Lanes, Numbering, Steps, padded};
-use crate::template::{Line, label};
 
 /// What the frames of all flows of a stream share in one size.
 #[derive(Clone, Copy, Debug)]

@@ -20,7 +20,8 @@ pub type Places<const WORDS: usize> = [usize; WORDS];
 /// frames in `later` are asked for meanwhile.
 ///
 /// The naive form: `for frame { *head = line; for (place, column) { head[place] |= column[frame] } }`. A line is
-/// stored at once, for stores in parts are what takes longest: each took 2 cycles on a processor of family 25.
+/// stored at once: with four stores, three of them into the line just written, a frame took 3.1 ns instead of 2.6 on a
+/// processor of family 25.
 ///
 /// # Panics
 /// A frame has less room than a line, or there are more frames than lanes.
@@ -215,6 +216,8 @@ fn word(line: &[u8; LINE], place: usize) -> u64 {
 /// Asks the processor to fetch what these numbers lie in, to be changed soon.
 #[inline(always)]
 pub fn prefetch_numbers(numbers: &[u32]) {
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = numbers;
     #[cfg(target_arch = "x86_64")]
     for line in numbers.chunks(LINE / size_of::<u32>()) {
         // SAFETY: as in `Frame::prefetch_write`.
@@ -244,7 +247,7 @@ mod tests {
 
     fn columns() -> Columns<3> {
         let of = |column: u64, lane| {
-            (column << 32 | lane as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ((column << 32) | (lane as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         };
         std::array::from_fn(|column| std::array::from_fn(|lane| of(column as u64, lane)))
     }
