@@ -53,7 +53,7 @@ struct ReceiveStream {
     /// The flow that comes next if all come in turn.
     guess: u32,
     block: Block,
-    /// Empty until the first fault.
+    /// Empty until the first fault, or until numbers begin anew.
     faults: Vec<(Past, FlowFaults)>,
     received: u64,
     duplicated: u64,
@@ -496,16 +496,13 @@ impl ReceiveStream {
     #[inline(always)]
     fn take(&mut self, flow: u32, seen: &Seen, checks: &mut Checks) {
         self.received += 1;
-        let (arrival, wraps) = {
-            let mut state = self.state(flow as usize);
-            let arrival = state.take(seen.sequence, self.mask);
-            self.next[flow as usize] = state.next();
-            let keep = arrival != Arrival::InOrder || state.next() == 0;
-            (arrival, keep.then_some(state))
-        };
+        let mut state = self.state(flow as usize);
+        let arrival = state.take(seen.sequence, self.mask);
+        self.next[flow as usize] = state.next();
         self.guess = after(flow, self.next.len());
-        if let Some(state) = wraps {
-            self.count_fault(flow, (state, arrival), checks);
+        // What was in order the next number alone tells, until numbers begin anew.
+        if arrival != Arrival::InOrder || state.next() == 0 {
+            self.keep_past(flow, (state, arrival), checks);
         }
     }
 
@@ -515,8 +512,9 @@ impl ReceiveStream {
         past.state(self.next[flow])
     }
 
+    /// Keeps where the sequence is, and counts the fault if there is one.
     #[cold]
-    fn count_fault(
+    fn keep_past(
         &mut self,
         flow: u32,
         (state, arrival): (FlowState, Arrival),
