@@ -29,8 +29,12 @@ const GONE: f64 = 2.0;
 const SCANNED: usize = 12;
 /// How far noise must lie below the difference before "no culprit" is said, in standard errors.
 const CLEAR: f64 = 5.0;
-/// Residuals from which their median says what the noise is.
+/// Residuals from which their median says what the noise is, and of which one may be stray.
 const RESIDUALS: usize = 8;
+/// By how much the spread without the farthest of so many is smaller than with it.
+const WITHOUT_FARTHEST: f64 = 1.3;
+/// How many times the noise that was believed is another one.
+const OTHER_NOISE: f64 = 2.0;
 /// Measurements of both sides of the culprit, and of every state when all are measured.
 const SIDES: usize = 3;
 /// Most measurements of them, while the step between them does not show.
@@ -176,7 +180,8 @@ impl Bisection {
             };
         }
         if last == 1 {
-            return Next::Answer(Answer::Culprit { step: self.step(1, &noise), probability: 1.0 });
+            let p = self.p_apart(last, &noise) * ROUNDS;
+            return self.check(last, (1.0 - p).max(1.0 - self.terms.error), &noise);
         }
         if self.has_third_level(&noise) {
             return self.scan(&noise);
@@ -194,17 +199,24 @@ impl Bisection {
     fn noise(&self) -> Noise {
         let mut squares = PRIOR_DF * self.terms.prior_noise * self.terms.prior_noise;
         let mut df = PRIOR_DF;
+        let mut all = Vec::new();
         for values in self.values.iter().filter(|values| values.len() > 1) {
             // around the median, and bounded: one stray value must not hide a change from all
             let middle = median(values);
             let far = 5.0 * self.terms.prior_noise;
             squares += values.iter().map(|v| (v - middle).abs().min(far).powi(2)).sum::<f64>();
             df += (values.len() - 1) as f64;
+            all.extend(values.iter().map(|v| (v - middle).abs()));
         }
-        // where more than a few are far, that is the noise: their median knows no bound
+        let bounded = (squares / df).sqrt();
+        // where more than a few are far, that is the noise: what is seen of it knows no bound
+        let seen = spread(&mut all, df - PRIOR_DF);
         let residuals = self.residuals();
         let typical = if residuals.len() < RESIDUALS { 0.0 } else { typical(&residuals) };
-        Noise { sd: (squares / df).sqrt().max(typical), df }
+        // what was believed says nothing of a noise that is another
+        let is_other = seen > OTHER_NOISE * self.terms.prior_noise;
+        let df = if is_other { (df - PRIOR_DF).max(1.0) } else { df };
+        Noise { sd: bounded.max(seen).max(typical), df }
     }
 
     /// How far measurements are from the median of their state.
@@ -236,11 +248,15 @@ impl Bisection {
 
     /// Whether a state differs from the good end, by enough to matter.
     fn is_apart(&self, state: usize, noise: &Noise) -> bool {
+        middle(&self.values[state]).exp_m1().abs() >= self.terms.margin
+            && self.p_apart(state, noise) <= self.terms.error / 5.0
+    }
+
+    /// The p of a state that is as the good end.
+    fn p_apart(&self, state: usize, noise: &Noise) -> f64 {
         let values = &self.values[state];
         let error = OF_MEDIAN * noise.sd / (values.len().max(1) as f64).sqrt();
-        let size = middle(values);
-        size.exp_m1().abs() >= self.terms.margin
-            && t_two_sided(size / error, noise.df) <= self.terms.error / 5.0
+        t_two_sided(middle(values) / error, noise.df)
     }
 
     /// The probability that the change lies at each step; the first is that from state 0 to 1.
@@ -459,6 +475,21 @@ fn changes_of(levels: &[f64], own: f64, settings: &Settings) -> Vec<usize> {
 /// The standard deviation of which these are the deviations, but for the farthest.
 fn typical(residuals: &[f64]) -> f64 {
     1.4826 * median(residuals)
+}
+
+/// The standard deviation of which these are the deviations from medians, with so many degrees of freedom.
+/// Few count whole: a stray one among four cannot be told from a machine that others have. Of more, one
+/// in [`RESIDUALS`] is left out.
+fn spread(deviations: &mut [f64], df: f64) -> f64 {
+    deviations.sort_by(f64::total_cmp);
+    let stray = deviations.len() / RESIDUALS;
+    let kept = &deviations[..deviations.len() - stray];
+    let df = df - stray as f64;
+    let squares: f64 = kept.iter().map(|deviation| deviation * deviation).sum();
+    match df > 0.0 {
+        true => (squares / df).sqrt() * if stray > 0 { WITHOUT_FARTHEST } else { 1.0 },
+        false => 0.0,
+    }
 }
 
 struct Noise {

@@ -85,7 +85,7 @@ impl Probe<'_> {
             asked
                 .clone()
                 .or_else(|| names.get(at).cloned())
-                .context("the experiment has no variant")
+                .context("the experiment has fewer than two variants, which every run compares: add a [[variant]]; --lab varies the first")
         };
         let (one, other) = (name(&self.arguments.good, 0)?, name(&self.arguments.bad, 1)?);
         let results = |probe: &mut Self, lab: &Lab| -> anyhow::Result<Results> {

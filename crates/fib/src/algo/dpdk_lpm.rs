@@ -268,14 +268,9 @@ impl<F: Family> Tables<F> {
                     cells::answer_lanes::<Long, C, _, _>(first, addrs, head, &mut found[chunk]);
                 left |= u64::from(bits) << (chunk * LANES);
             }
-            let (addrs, answers) = (stage.as_flattened(), found.as_flattened_mut());
-            while left != 0 {
-                let i = left.trailing_zeros() as usize;
-                left &= left - 1;
-                if let (Some(answer), Some(&addr)) = (answers.get_mut(i), addrs.get(i)) {
-                    *answer = NexthopId(self.below(answer.0, addr));
-                }
-            }
+            lanes::look_again(left, stage, found, |answer, addr| {
+                *answer = NexthopId(self.below(answer.0, addr));
+            });
         }
     }
 }

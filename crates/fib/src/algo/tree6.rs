@@ -36,8 +36,9 @@ const BLOCK: usize = 8;
 pub(super) const THREE_LEVELS: usize = KEYS * KEYS * KEYS / 3;
 /// Entries of the first look.
 const PAGES: usize = 1 << 16;
-/// An entry of the first look that is no nexthop: the /16 has more than one.
-const MORE: u32 = 1 << 31;
+/// An entry of the first look that is no nexthop: the /16 has more than one, or this one. Entries of 16
+/// bits: those of 2000::/3 stay in the nearest cache.
+const MORE: u16 = u16::MAX;
 /// An answer that is no nexthop: the number of a list.
 const LIST: u32 = 1 << 31;
 /// Addresses that are looked at together.
@@ -81,7 +82,7 @@ struct List(u32, u32);
 
 struct Tree {
     /// By the first 16 bits: the nexthop of the whole /16, or [`MORE`].
-    first: Box<[u32; PAGES]>,
+    first: Box<[u16; PAGES]>,
     three: Option<Box<Three>>,
     /// Nodes from the root down, where they are more than three levels.
     levels: Vec<Vec<Node>>,
@@ -253,7 +254,7 @@ impl Tree {
     }
 
     #[inline(always)]
-    fn first(&self, addr: u128) -> u32 {
+    fn first(&self, addr: u128) -> u16 {
         self.first[usize::from((addr >> 112) as u16)]
     }
 
@@ -261,7 +262,7 @@ impl Tree {
     fn find<C: Count>(&self, addr: u128) -> NexthopId {
         match self.first(addr) {
             MORE => self.below::<C>(addr),
-            nexthop => NexthopId(nexthop),
+            nexthop => NexthopId(nexthop.into()),
         }
     }
 
@@ -277,26 +278,22 @@ impl Tree {
         let mut any = 0;
         for (addrs, answers) in addrs.iter().zip(answers.iter_mut()) {
             each(|i| {
-                answers[i] = NexthopId(self.first(addrs[i]));
-                any |= answers[i].0;
+                answers[i] = NexthopId(self.first(addrs[i]).into());
+                // The bit above for MORE alone.
+                any |= answers[i].0 + 1;
             });
         }
         // Vectors of what was just stored one by one wait for their way to the cache.
-        if any & MORE == 0 {
+        if any <= u32::from(MORE) {
             return;
         }
         // For both stages: each loop of unknown length ends in a wrongly predicted branch.
-        let bits = |stage: &[NexthopId; STAGE]| C::high_bits(&lanes::map(stage, |answer| answer.0));
+        let bits = |stage: &[NexthopId; STAGE]| {
+            C::high_bits(&lanes::map(stage, |answer| answer.0 + ((1 << 31) - u32::from(MORE))))
+        };
         let high = answers.get(1).map_or(0, bits);
-        let mut more = u64::from(high) << STAGE | answers.first().map_or(0, |a| bits(a).into());
-        let (addrs, answers) = (addrs.as_flattened(), answers.as_flattened_mut());
-        while more != 0 {
-            let i = more.trailing_zeros() as usize;
-            more &= more - 1;
-            if let (Some(&addr), Some(answer)) = (addrs.get(i), answers.get_mut(i)) {
-                *answer = self.below::<C>(addr);
-            }
-        }
+        let more = u64::from(high) << STAGE | answers.first().map_or(0, |a| bits(a).into());
+        lanes::look_again(more, addrs, answers, |answer, addr| *answer = self.below::<C>(addr));
     }
 
     /// Through the tree, and then through the lists of those that have one.
@@ -335,7 +332,7 @@ fn each(mut lane: impl FnMut(usize)) {
 }
 
 /// The nexthops of whole /16, or [`MORE`].
-fn first_look(spans: &[Span<u128>]) -> Box<[u32; PAGES]> {
+fn first_look(spans: &[Span<u128>]) -> Box<[u16; PAGES]> {
     let mut first = vec![0; PAGES].into_boxed_slice();
     let page = |addr: u128| (addr >> 112) as usize;
     let is_ragged = |addr: u128| addr << 16 != 0;
@@ -343,7 +340,7 @@ fn first_look(spans: &[Span<u128>]) -> Box<[u32; PAGES]> {
         let from = page(start) + usize::from(is_ragged(start));
         let to = spans.get(at + 1).map_or(PAGES, |next| page(next.0));
         if let Some(whole) = first.get_mut(from..to) {
-            whole.fill(u32::from(nexthop));
+            whole.fill(nexthop);
         }
         if is_ragged(start) {
             first[page(start)] = MORE;
@@ -396,7 +393,7 @@ impl Lookup<Inet6> for Tree {
     fn lookup(&self, addr: u128) -> NexthopId {
         match self.first(addr) {
             MORE => level::run_one(Below(self, addr)),
-            nexthop => NexthopId(nexthop),
+            nexthop => NexthopId(nexthop.into()),
         }
     }
 

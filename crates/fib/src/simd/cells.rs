@@ -212,11 +212,17 @@ pub(crate) fn load_lanes<W: Width, A: Copy, const N: usize>(
 /// at when they have found their way to the cache.
 #[inline(always)]
 pub(crate) fn no_answers_of<W: Width, C: Count>(answers: &[[NexthopId; LANES]]) -> u64 {
-    let (pairs, rest) = answers.as_flattened().as_chunks();
-    let mut bits = rest.iter().rev().fold(0, |bits, &code| bits << 1 | u64::from(code.0 >= W::MAX));
+    let (pairs, rest) = answers.as_chunks::<2>();
+    let mut bits = 0;
+    if let Some(last) = rest.first() {
+        bits = last.iter().rev().fold(0, |bits, code| bits << 1 | u64::from(code.0 >= W::MAX));
+    }
     for pair in pairs.iter().rev() {
         // The lowest code that is no answer carries into the highest bit.
-        let carried = lanes::map(pair, |code| code.0 + ((1 << 31) - W::MAX));
+        let mut carried = [0; 2 * LANES];
+        for (i, carried) in carried.iter_mut().enumerate() {
+            *carried = pair[i / LANES][i % LANES].0 + ((1 << 31) - W::MAX);
+        }
         bits = bits << 32 | u64::from(C::high_bits(&carried));
     }
     bits

@@ -40,6 +40,25 @@ pub(crate) fn groups<'a, A, B, const N: usize>(
     Groups { addrs, answers, rest, rest_answers }
 }
 
+/// Gives each answer that has a bit in `left`, the first one's lowest, to `each` with its address.
+///
+/// Groups are not flattened, which is a call to the standard library that builds of parts keep.
+#[inline(always)]
+pub(crate) fn look_again<A: Copy, B, const N: usize>(
+    mut left: u64,
+    addrs: &[[A; N]],
+    answers: &mut [[B; N]],
+    mut each: impl FnMut(&mut B, A),
+) {
+    while left != 0 {
+        let i = left.trailing_zeros() as usize;
+        left &= left - 1;
+        if let (Some(addrs), Some(answers)) = (addrs.get(i / N), answers.get_mut(i / N)) {
+            each(&mut answers[i % N], addrs[i % N]);
+        }
+    }
+}
+
 /// An answer for each address, as `each` finds it; not by `zip`, for the reason of [`map`].
 #[inline(always)]
 pub(crate) fn fill<A: Copy, B>(addrs: &[A], answers: &mut [B], mut each: impl FnMut(A) -> B) {

@@ -240,3 +240,43 @@ fn what_is_too_noisy_is_told_with_the_noise_that_was_seen() {
     let Next::Answer(Answer::TooNoisy { noise }) = bisection.next() else { panic!("an answer") };
     assert!((0.3..1.0).contains(&noise), "{noise}");
 }
+
+/// A machine that others have: figures of one state that differ by tens of per cent, by two states of its
+/// own, or by a hundred times. No chain whose states are all alike has a culprit for it, the shortest
+/// neither, in which nothing else is asked.
+#[test]
+fn wild_figures_of_equal_states_name_no_culprit() {
+    let two = |random: &mut Random| if random.unit() < 0.5 { 0.0 } else { 0.7 };
+    type Draw = fn(&mut Random) -> f64;
+    let normal: Draw = |random| 0.3 * normal_quantile(random.unit());
+    let little: Draw = |random| 0.05 * normal_quantile(random.unit());
+    let wild: Draw = |random| 0.2 * (std::f64::consts::PI * (random.unit() - 0.5)).tan();
+    for states in [2, 3, 4, 16] {
+        for (name, draw) in [("little", little), ("normal", normal), ("wild", wild), ("two", two)] {
+            let mut wrong = 0;
+            let mut asked = 0;
+            for seed in 0..200u64 {
+                let mut random = Random((seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+                let mut bisection = Bisection::new(states, Terms::default());
+                let answer = loop {
+                    match bisection.next() {
+                        Next::Answer(answer) => break answer,
+                        Next::Measure(state) => {
+                            // both sides of a comparison are drawn
+                            let ratio = (draw(&mut random) - draw(&mut random)).exp();
+                            bisection.take(state, ratio);
+                        }
+                    }
+                };
+                asked += bisection.count();
+                wrong +=
+                    usize::from(!matches!(answer, Answer::TooNoisy { .. } | Answer::Gone { .. }));
+            }
+            println!(
+                "{states} states, {name}: {wrong} of 200 wrong, {} measurements each",
+                asked / 200
+            );
+            assert!(wrong <= 10, "{states} states, {name}: {wrong} of 200");
+        }
+    }
+}

@@ -165,15 +165,9 @@ impl<W: Width> Reader<'_, W> {
     /// way to the cache: a vector load of numbers that were just stored one by one waits for that.
     #[inline(always)]
     fn look_again<C: Count>(self, addrs: &[[u32; LANES]], answers: &mut [[NexthopId; LANES]]) {
-        let mut left = cells::no_answers_of::<W, C>(answers);
-        let (addrs, answers) = (addrs.as_flattened(), answers.as_flattened_mut());
-        while left != 0 {
-            let i = left.trailing_zeros() as usize;
-            left &= left - 1;
-            if let (Some(answer), Some(&addr)) = (answers.get_mut(i), addrs.get(i)) {
-                *answer = NexthopId(self.lookup(addr));
-            }
-        }
+        let left = cells::no_answers_of::<W, C>(answers);
+        let again = |answer: &mut NexthopId, addr| *answer = NexthopId(self.lookup(addr));
+        lanes::look_again(left, addrs, answers, again);
     }
 
     /// Lookups of some addresses: a stage at a time goes to its records, which are fetched, then through

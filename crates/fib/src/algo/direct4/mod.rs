@@ -1,9 +1,10 @@
 //! `direct4`: IPv4 tables at one memory access for a lookup.
 //!
 //! A cell for each of the 2^24 networks of /24 holds a nexthop number. Cells have 8 bits in tables of
-//! which nearly all routes have nexthop numbers up to 254, unless they are small and have longer routes, else 16 bits. What a cell cannot say (routes
-//! longer than /24, a higher nexthop number) it leaves to a whole [`bitruns4`](super::bitruns4)
-//! table behind it, or to a *block* of 256 nexthops, one for each address; cells of 16 bits know 4095 of them:
+//! which nearly all routes have nexthop numbers up to 254, unless they are small and have longer routes;
+//! else 16 bits. What a cell cannot say (routes longer than /24, a higher nexthop number) it leaves to a
+//! whole [`bitruns4`](super::bitruns4) table behind it, or to a *block* of 256 nexthops, one for each
+//! address; cells of 16 bits know 4095 of them:
 //!
 //! ```text
 //! code = cells[addr >> 8]
@@ -191,28 +192,27 @@ fn batch_of_whole<W: Width, C: Count>(
                 cells::answer_lanes::<W, C, _, _>(whole, &addrs[group], |addr| addr, answers);
             needing |= u64::from(bits) << ((group - done) * LANES);
         }
-        fetch_left(cells, needing, addrs[done..end].as_flattened());
-        let (stage, found) = (&addrs[before..done], &mut answers[before..done]);
-        look_into_cells(tables, left, stage.as_flattened(), found.as_flattened_mut());
+        fetch_left(cells, needing, &addrs[done..end]);
+        look_into_cells(tables, left, &addrs[before..done], &mut answers[before..done]);
         (before, left) = (done, needing);
         done = end;
         if needing.count_ones() as usize > (end - before) * LANES / 2 {
             break;
         }
     }
-    let (stage, found) = (&addrs[before..done], &mut answers[before..done]);
-    look_into_cells(tables, left, stage.as_flattened(), found.as_flattened_mut());
+    look_into_cells(tables, left, &addrs[before..done], &mut answers[before..done]);
     done
 }
 
 /// Fetches the cells of the addresses that have a bit.
 #[inline(always)]
-fn fetch_left<A>(cells: &[A; CELLS], mut left: u64, addrs: &[u32]) {
+fn fetch_left<A>(cells: &[A; CELLS], mut left: u64, addrs: &[[u32; LANES]]) {
     while left != 0 {
-        if let Some(&addr) = addrs.get(left.trailing_zeros() as usize) {
-            prefetch(cells, cell_of(addr));
-        }
+        let i = left.trailing_zeros() as usize;
         left &= left - 1;
+        if let Some(group) = addrs.get(i / LANES) {
+            prefetch(cells, cell_of(group[i % LANES]));
+        }
     }
 }
 
@@ -220,37 +220,28 @@ fn fetch_left<A>(cells: &[A; CELLS], mut left: u64, addrs: &[u32]) {
 #[inline(always)]
 fn look_into_cells<W: Width>(
     tables: &Tables<W>,
-    mut left: u64,
-    addrs: &[u32],
-    answers: &mut [NexthopId],
+    left: u64,
+    addrs: &[[u32; LANES]],
+    answers: &mut [[NexthopId; LANES]],
 ) {
     let cells = tables.cells.as_array();
-    while left != 0 {
-        let i = left.trailing_zeros() as usize;
-        left &= left - 1;
-        if let (Some(answer), Some(&addr)) = (answers.get_mut(i), addrs.get(i)) {
-            let code = W::load(&cells[cell_of(addr)]).into();
-            *answer = NexthopId(if code < W::MAX { code } else { tables.follow(code, addr) });
-        }
-    }
+    lanes::look_again(left, addrs, answers, |answer, addr| {
+        let code = W::load(&cells[cell_of(addr)]).into();
+        *answer = NexthopId(if code < W::MAX { code } else { tables.follow(code, addr) });
+    });
 }
 
 /// Follows the codes that are in place of answers to where they lead.
 #[inline(always)]
 fn follow<W: Width>(
     tables: &Tables<W>,
-    mut left: u64,
+    left: u64,
     addrs: &[[u32; LANES]],
     answers: &mut [[NexthopId; LANES]],
 ) {
-    let (addrs, answers) = (addrs.as_flattened(), answers.as_flattened_mut());
-    while left != 0 {
-        let i = left.trailing_zeros() as usize;
-        left &= left - 1;
-        if let (Some(answer), Some(&addr)) = (answers.get_mut(i), addrs.get(i)) {
-            *answer = NexthopId(tables.follow(answer.0, addr));
-        }
-    }
+    lanes::look_again(left, addrs, answers, |answer, addr| {
+        *answer = NexthopId(tables.follow(answer.0, addr));
+    });
 }
 
 /// The offset of the block that a code names, which is no answer.
