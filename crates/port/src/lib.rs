@@ -85,6 +85,7 @@ pub use socket::SocketKind;
 pub use sys::batch::{Batch, Drain};
 pub use sys::frame::Frame;
 pub use sys::heads::{Heads, Tails};
+pub use sys::lines::{Columns, LINES, Places, count_alike, prefetch_numbers, write_lines};
 pub use sys::pool::{Pool, PoolConfig};
 pub use sys::wide::wide;
 #[cfg(unix)]

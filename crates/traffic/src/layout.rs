@@ -14,6 +14,11 @@ use fwdlab_wire::{ethernet, ipv4, ipv6, udp};
 /// Bytes that are rewritten for each frame: one cache line holds all headers.
 pub(crate) const LINE: usize = 64;
 
+/// The first cache line of a frame, with all its headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(64))]
+pub(crate) struct Line(pub(crate) [u8; LINE]);
+
 pub(crate) const IP: usize = ethernet::HEADER_LEN;
 
 pub(crate) const INET_TTL: usize = IP + ipv4::TTL;
@@ -36,6 +41,12 @@ pub(crate) const STAMP_LEN: usize = 8;
 
 /// The sequence number that fits the IPv6 flow label.
 pub(crate) const INET6_SEQUENCE_MASK: u32 = 0xf_ffff;
+
+/// Version and flow label, which is the sequence number of IPv6.
+#[inline(always)]
+pub(crate) fn label(sequence: u32) -> u32 {
+    0x6000_0000 | sequence & INET6_SEQUENCE_MASK
+}
 
 /// What payload bytes are where nothing else is: their distance from the start of the frame.
 #[inline]

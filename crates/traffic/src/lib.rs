@@ -47,6 +47,7 @@ pub mod size;
 mod template;
 mod tester;
 mod time;
+mod words;
 
 pub use burst::{BurstOutcome, Burster, longest_burst};
 pub use checks::Checks;

@@ -27,31 +27,96 @@ impl Ends {
     }
 }
 
-/// Division of 32-bit numbers by a fixed divisor: `n / d = (n * m) >> 64`, `m = ceil(2^64 / d)`.
+/// The most flows that are looked at together.
+pub(crate) const LANES: usize = fwdlab_port::LINES;
+
+/// Asks for the numbers of flows that come some blocks later, if flows come in turn.
+#[inline(always)]
+pub(crate) fn prefetch_later(numbers: &[u32], first: usize) {
+    let from = first + BLOCKS_AHEAD * LANES;
+    if let Some(later) = numbers.get(from..from + LANES) {
+        fwdlab_port::prefetch_numbers(later);
+    }
+}
+
+/// How many blocks ahead.
+const BLOCKS_AHEAD: usize = 8;
+
+/// A number for each of them.
+pub(crate) type Lanes<T> = [T; LANES];
+
+/// Work is done for a multiple of so many. Loops run over as many as there are: those of a number that is known when
+/// they are compiled would be unrolled, and not made of vectors.
+const STEP: usize = 16;
+
+/// How many lanes are worked on for so many flows, of one to [`LANES`]: the next multiple. Written so that the compiler
+/// sees that no array of lanes ends before it, and needs no tests of whether one reaches into another.
+#[inline(always)]
+pub(crate) fn padded(count: usize) -> usize {
+    (count.wrapping_sub(1) & (LANES - STEP)) + STEP
+}
+
+/// Numbers of flows fit so many bits.
+const FLOW_BITS: u32 = FlowSet::MAX_FLOWS.trailing_zeros();
+
+/// How much larger the ends of many flows of one set are than those of its first one.
+#[derive(Clone, Debug)]
+pub(crate) struct Steps {
+    pub(crate) source: Lanes<u32>,
+    pub(crate) source_port: Lanes<u32>,
+    pub(crate) destination: Lanes<u32>,
+    pub(crate) destination_port: Lanes<u32>,
+    /// On the way: numbers of the endpoints.
+    sides: [Lanes<u32>; 2],
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        let [source, source_port, destination, destination_port] = [[0; LANES]; 4];
+        let sides = [[0; LANES]; 2];
+        Self { source, source_port, destination, destination_port, sides }
+    }
+}
+
+/// Division of numbers below 2^24 by a fixed divisor that is no larger: `n / d = (n * m) >> k`, `m = ceil(2^k / d)`.
 ///
-/// Why: m = (2^64 + e) / d with 0 <= e < d, so n * m / 2^64 = n/d + n*e / (d * 2^64), and the
-/// second term stays below 1/d as n * e < 2^64. (Granlund and Montgomery 1994.)
+/// Why: m = (2^k + e) / d with 0 <= e < d, so n * m / 2^k = n/d + n*e / (d * 2^k), and the second
+/// term stays below 1/d as n * e < 2^24 * d <= 2^k. (Granlund and Montgomery 1994.) Both n and m
+/// fit 32 bits, so that vectors have an instruction for the product.
 #[derive(Clone, Copy, Debug)]
 struct Divisor {
     divisor: u32,
-    /// 0 for the divisor 1, whose m does not fit 64 bits.
-    multiplier: u64,
+    multiplier: u32,
+    shift: u32,
 }
 
 impl Divisor {
     fn new(divisor: u32) -> Self {
-        let multiplier = if divisor == 1 { 0 } else { u64::MAX / u64::from(divisor) + 1 };
-        Self { divisor, multiplier }
+        let shift = FLOW_BITS + divisor.next_power_of_two().trailing_zeros();
+        let multiplier = (1_u64 << shift).div_ceil(divisor.into()) as u32;
+        Self { divisor, multiplier, shift }
     }
 
     /// Quotient and remainder.
     #[inline(always)]
     fn split(self, number: u32) -> (u32, u32) {
-        if self.multiplier == 0 {
-            return (number, 0);
+        let quotient = ((u64::from(number) * u64::from(self.multiplier)) >> self.shift) as u32;
+        (quotient, number.wrapping_sub(quotient.wrapping_mul(self.divisor)))
+    }
+
+    /// The same for so many.
+    #[inline(always)]
+    fn split_all(
+        self,
+        count: usize,
+        numbers: &Lanes<u32>,
+        quotients: &mut Lanes<u32>,
+        remainders: &mut Lanes<u32>,
+    ) {
+        for at in 0..padded(count) {
+            let (quotient, remainder) = self.split(numbers[at]);
+            (quotients[at], remainders[at]) = (quotient, remainder);
         }
-        let quotient = ((u128::from(number) * u128::from(self.multiplier)) >> 64) as u32;
-        (quotient, number - quotient * self.divisor)
     }
 }
 
@@ -80,21 +145,6 @@ impl Side {
         (self.first + u64::from(address), self.first_port + port as u16)
     }
 
-    /// Goes on to the next endpoint, ports fastest; true when that is the first one again.
-    #[inline(always)]
-    fn advance(&self, address: &mut u64, port: &mut u16) -> bool {
-        *port = port.wrapping_add(1);
-        if u32::from(port.wrapping_sub(self.first_port)) != self.ports.divisor % 65_536 {
-            return false;
-        }
-        (*port, *address) = (self.first_port, address.wrapping_add(1));
-        let is_last = address.wrapping_sub(self.first) == u64::from(self.addresses);
-        if is_last {
-            *address = self.first;
-        }
-        is_last
-    }
-
     /// The endpoint's number; wraps around for addresses and ports outside, with false.
     #[inline(always)]
     fn number(&self, address: u64, port: u16) -> (u32, bool) {
@@ -111,14 +161,18 @@ pub(crate) struct Numbering {
     source: Side,
     destination: Side,
     sources: Divisor,
+    /// 2^16 by the number of sources, rounded up.
+    reciprocal: u32,
 }
 
 impl Numbering {
     pub(crate) fn new(flows: &FlowSet) -> Self {
+        let sources = flows.source().count() as u32;
         Self {
             source: Side::new(flows.source()),
             destination: Side::new(flows.destination()),
-            sources: Divisor::new(flows.source().count() as u32),
+            sources: Divisor::new(sources),
+            reciprocal: (1_u32 << 16).div_ceil(sources),
         }
     }
 
@@ -130,10 +184,72 @@ impl Numbering {
         Ends { source, destination, source_port, destination_port }
     }
 
-    /// The ends of a flow and of those that follow it, in turn.
+    /// The steps to the ends of so many flows, where `count` is [`padded`]. What is beyond the last flow is no end
+    /// of anything.
     #[inline(always)]
-    pub(crate) fn from(&self, flow: u32) -> Walk<'_> {
-        Walk { numbering: self, next: self.ends(flow) }
+    pub(crate) fn steps(&self, flows: &Lanes<u32>, count: usize, steps: &mut Steps) {
+        let Steps { source, source_port, destination, destination_port, sides } = steps;
+        if !self.has_ports() {
+            return self.sources.split_all(count, flows, destination, source);
+        }
+        let [sources, destinations] = sides;
+        self.sources.split_all(count, flows, destinations, sources);
+        self.source.ports.split_all(count, sources, source, source_port);
+        self.destination.ports.split_all(count, destinations, destination, destination_port);
+    }
+
+    /// The same for flows in turn; a division for all of them.
+    #[inline(always)]
+    pub(crate) fn steps_in_turn(&self, first: u32, count: usize, steps: &mut Steps) {
+        if self.has_ports() {
+            let flows = std::array::from_fn(|lane| first.wrapping_add(lane as u32));
+            return self.steps(&flows, count, steps);
+        }
+        let (sources, (destination, source)) = (self.sources.divisor, self.sources.split(first));
+        let lanes = 0..padded(count);
+        if sources < LANES as u32 {
+            // As in `Divisor`: what is divided is below 2 * LANES, which times the divisor is below 2^16.
+            const { assert!(2 * LANES * LANES <= 1 << 16) };
+            for lane in lanes {
+                let number = source.wrapping_add(lane as u32);
+                let quotient = number.wrapping_mul(self.reciprocal) >> 16;
+                steps.source[lane] = number.wrapping_sub(quotient.wrapping_mul(sources));
+                steps.destination[lane] = destination.wrapping_add(quotient);
+            }
+        } else {
+            for lane in lanes {
+                let number = source.wrapping_add(lane as u32);
+                let (is_next, before) = (number >= sources, number.wrapping_sub(sources));
+                steps.source[lane] = if is_next { before } else { number };
+                steps.destination[lane] = destination.wrapping_add(is_next.into());
+            }
+        }
+    }
+
+    /// Whether flows differ in ports. Mostly they do not, and the steps to them are none, as they have been from the
+    /// start.
+    #[inline(always)]
+    pub(crate) fn has_ports(&self) -> bool {
+        self.source.ports.divisor > 1 || self.destination.ports.divisor > 1
+    }
+
+    /// Whether addresses differ in no more than their lower 48 bits.
+    pub(crate) fn is_narrow(&self) -> bool {
+        [&self.source, &self.destination].iter().all(|side| {
+            let last = side.first.wrapping_add(u64::from(side.addresses) - 1);
+            side.first >> 48 == last >> 48
+        })
+    }
+
+    /// The ends of the first flow.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> Ends {
+        Ends {
+            source: self.source.first,
+            destination: self.destination.first,
+            source_port: self.source.first_port,
+            destination_port: self.destination.first_port,
+        }
     }
 
     /// The flow's number, and whether it is a flow of this set (else the number means nothing).
@@ -147,58 +263,17 @@ impl Numbering {
     }
 }
 
-/// Ends one after the other, without divisions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Walk<'a> {
-    numbering: &'a Numbering,
-    next: Ends,
-}
-
-impl Walk<'_> {
-    /// How many flows from the next one on differ in nothing but the source's address, which goes up by
-    /// one; at least one, and at most so many.
-    #[inline(always)]
-    pub(crate) fn alike(&self, most: usize) -> usize {
-        let source = &self.numbering.source;
-        if source.ports.divisor != 1 {
-            return most.min(1);
-        }
-        let left =
-            source.first.wrapping_add(source.addresses.into()).wrapping_sub(self.next.source);
-        most.min(left as usize)
-    }
-
-    /// The ends of the next flow, after which as many are skipped as [`Walk::alike`] said.
-    #[inline(always)]
-    pub(crate) fn skip(&mut self, count: usize) -> Ends {
-        let now = self.next;
-        self.next.source = now.source.wrapping_add((count as u64).saturating_sub(1));
-        self.next();
-        now
-    }
-
-    /// The ends of the next flow; after the last comes the first.
-    #[inline(always)]
-    pub(crate) fn next(&mut self) -> Ends {
-        let now = self.next;
-        let (numbering, next) = (self.numbering, &mut self.next);
-        if numbering.source.advance(&mut next.source, &mut next.source_port) {
-            numbering.destination.advance(&mut next.destination, &mut next.destination_port);
-        }
-        now
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn divides_exactly_at_the_edges() {
-        for divisor in [1, 2, 3, 7, 10, 20, 100, 65_535, 65_536, (1 << 24) - 1, 1 << 24] {
-            for number in
-                [0, 1, divisor - 1, divisor, divisor + 1, 12_345_678, u32::MAX - 1, u32::MAX]
-            {
+        let last = (1 << FLOW_BITS) - 1;
+        for divisor in [1, 2, 3, 7, 10, 20, 100, 65_535, 65_536, 65_537, last, 1 << FLOW_BITS] {
+            let multiples = (1..=last / divisor).rev().take(99).chain(1..=(last / divisor).min(99));
+            let edges = multiples.flat_map(|times| [times * divisor - 1, times * divisor]);
+            for number in edges.chain([0, 1, divisor - 1, 12_345_678, last - 1, last]) {
                 let expected = (number / divisor, number % divisor);
                 assert_eq!(Divisor::new(divisor).split(number), expected, "{number} / {divisor}");
             }
@@ -231,29 +306,46 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_meets_the_flows_in_turn_and_begins_again() {
+    fn the_ends_of_many_flows_are_those_of_each() {
         for (source, destination) in [
             ("10.0.0.1-10.0.0.3:5-6", "10.9.0.250-10.9.1.4:7-9"),
             ("10.0.0.1:0-65535", "10.9.0.1-10.9.0.2:9"),
             ("10.0.0.255-10.0.1.2:65534-65535", "10.9.0.1:9"),
+            ("[2001:2::ffff:fffe]-[2001:2::1:0:3]:1-2", "[2001:2::7]:65535"),
+            ("10.0.0.1-10.0.0.20:5", "10.9.0.1-10.9.0.99:9"),
+            ("10.0.0.1-10.0.0.63:5", "10.9.0.1-10.9.0.99:9"),
+            ("10.0.0.1-10.0.0.64:5", "10.9.0.1-10.9.0.99:9"),
+            ("10.0.0.1-10.0.0.99:5", "10.9.0.1-10.9.0.9:9"),
+            ("10.0.0.1:5", "10.9.0.1-10.9.0.99:9"),
         ] {
             let flows = FlowSet::parse(source, destination).unwrap();
             let numbering = Numbering::new(&flows);
-            let first = flows.count() - 3;
-            let mut walk = numbering.from(first);
-            for flow in (first..flows.count()).chain(0..flows.count()).chain(0..3) {
-                assert_eq!(walk.next(), numbering.ends(flow), "flow {flow} of {source}");
-            }
-            let (mut walk, mut flow) = (numbering.from(0), 0);
-            while flow < flows.count() {
-                let count = walk.alike(7.min(flows.count() - flow) as usize) as u32;
-                assert!((1..=7).contains(&count));
-                let first = walk.skip(count as usize);
-                for step in 0..count {
-                    let ends = Ends { source: first.source + u64::from(step), ..first };
-                    assert_eq!(ends, numbering.ends(flow + step), "flow {flow} of {source}");
+            let (last, mut all) = (flows.count() - 1, Steps::default());
+            for from in (0..=last).step_by(7) {
+                for in_turn in [false, true] {
+                    let flow_of = |at: usize| match in_turn {
+                        false => (from + 3 * at as u32).min(last),
+                        true => from + at as u32,
+                    };
+                    match in_turn {
+                        false => numbering.steps(&std::array::from_fn(flow_of), LANES, &mut all),
+                        true => numbering.steps_in_turn(from, LANES, &mut all),
+                    }
+                    for at in (0..LANES).filter(|at| flow_of(*at) <= last) {
+                        let (own, first) = (numbering.ends(flow_of(at)), numbering.first());
+                        let of = |far: u64, near: u64| (far - near) as u32;
+                        let wanted = [
+                            of(own.source, first.source),
+                            u32::from(own.source_port - first.source_port),
+                            of(own.destination, first.destination),
+                            u32::from(own.destination_port - first.destination_port),
+                        ];
+                        let Steps { source, source_port, destination, destination_port, .. } = &all;
+                        let found = [source, source_port, destination, destination_port];
+                        let (found, flow) = (found.map(|steps| steps[at]), flow_of(at));
+                        assert_eq!(found, wanted, "flow {flow} of {source:?}, {in_turn}");
+                    }
                 }
-                flow += count;
             }
         }
     }

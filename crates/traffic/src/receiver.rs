@@ -11,17 +11,24 @@ use crate::error::TrafficError;
 use crate::flows::Family;
 use crate::inspect::{Expected, Seen, ends_of, has_valid_payload, sequence_of, stamp};
 use crate::latency::Latency;
-use crate::layout::{INET6_SEQUENCE_MASK, LINE};
+use crate::layout::{INET6_SEQUENCE_MASK, LINE, Line};
+use crate::numbering::{LANES, prefetch_later};
 use crate::plan::TrafficPlan;
 use crate::prepared::Prepared;
 use crate::recorded::RecordedReceiver;
 use crate::sender::Sender;
-use crate::sequence::{Arrival, FlowFaults, FlowState};
-use crate::template::{Alike, differ};
+use crate::sequence::{Arrival, FlowFaults, FlowState, Past};
+use crate::template::{Template, differ};
+use crate::words::{Block, Use};
 
 /// How far ahead of the frame being checked memory is asked for the next ones: some 30 frames of
 /// 3 ns cover the 100 ns that a line takes from another core.
 const PREFETCH: usize = 32;
+
+/// So few frames in turn take less by themselves.
+const FEW: usize = 4;
+/// Where so many come in turn, they are worked on in blocks.
+const MANY: usize = 16;
 
 /// Checks arrived frames against the plan and counts.
 pub struct Receiver {
@@ -41,11 +48,13 @@ struct ReceiveStream {
     prepared: Arc<Prepared>,
     /// Which bits of the sequence number frames carry.
     mask: u32,
-    flows: Vec<FlowState>,
+    /// The next sequence number expected of each flow.
+    next: Vec<u32>,
     /// The flow that comes next if all come in turn.
     guess: u32,
-    /// Empty until the first fault.
-    faults: Vec<FlowFaults>,
+    block: Block,
+    /// Empty until the first fault, or until numbers begin anew.
+    faults: Vec<(Past, FlowFaults)>,
     received: u64,
     duplicated: u64,
 }
@@ -71,9 +80,19 @@ impl Receiver {
                 Family::Inet => u32::MAX,
                 Family::Inet6 => INET6_SEQUENCE_MASK,
             };
-            let flows = vec![FlowState::default(); stream.flows.count() as usize];
+            let next = vec![0; stream.flows.count() as usize];
             let (prepared, faults) = (Arc::clone(prepared), Vec::new());
-            ReceiveStream { prepared, mask, flows, guess: 0, faults, received: 0, duplicated: 0 }
+            let block = Block::new(&prepared.templates[0].arrived);
+            ReceiveStream {
+                prepared,
+                block,
+                mask,
+                next,
+                guess: 0,
+                faults,
+                received: 0,
+                duplicated: 0,
+            }
         });
         let recorded = plan
             .recording
@@ -281,8 +300,9 @@ impl Receiver {
 
     /// How many different flows have arrived, per stream.
     pub fn flows_seen(&self) -> impl Iterator<Item = u32> + '_ {
-        let seen =
-            |stream: &ReceiveStream| stream.flows.iter().filter(|flow| flow.is_seen()).count();
+        let seen = |stream: &ReceiveStream| {
+            (0..stream.next.len()).filter(|flow| stream.state(*flow).is_seen()).count()
+        };
         let recorded = self.recorded.iter().map(RecordedReceiver::flows_seen);
         recorded.chain(self.streams.iter().map(move |stream| seen(stream) as u32))
     }
@@ -293,8 +313,8 @@ impl Receiver {
             return recorded.faults_of(flow, sent);
         }
         let stream = &self.streams[stream];
-        let faults = stream.faults.get(flow).copied().unwrap_or_default();
-        faults.at_end(&stream.flows[flow], sent)
+        let (_, faults) = stream.faults.get(flow).copied().unwrap_or_default();
+        faults.at_end(&stream.state(flow), sent)
     }
 
     /// The latencies, if the plan asked for them.
@@ -314,21 +334,30 @@ fn after(flow: u32, flows: usize) -> u32 {
 #[inline(always)]
 fn take_numbered(
     (frames, family): (&[Frame], Family),
-    (states, mask): (&mut [FlowState], u32),
-    mut is_right: impl FnMut(usize, &Frame, &[u8; LINE]) -> bool,
+    (template, lines): (&Template, &[Line]),
+    (next, mask): (&mut [u32], u32),
 ) -> usize {
-    for at in 0..states.len() {
+    let lines = &lines[..next.len()];
+    for at in 0..next.len() {
         if let Some(ahead) = frames.get(at + PREFETCH) {
             ahead.prefetch_write();
         }
-        let (frame, state) = (&frames[at], &mut states[at]);
+        let (frame, next) = (&frames[at], &mut next[at]);
         let head = frame.head::<LINE>();
-        if !(is_right(at, frame, head) && state.is_next(sequence_of(head, family), mask)) {
+        let is_right = frame.len() == template.len && !differ(head, &lines[at], &template.mask);
+        if !(is_right && is_next(*next, sequence_of(head, family), mask)) {
             return at;
         }
-        state.advance();
+        *next += 1;
     }
-    states.len()
+    next.len()
+}
+
+/// Whether this is the number expected. After the last of all numbers they begin anew, which is looked at more
+/// closely.
+#[inline(always)]
+fn is_next(next: u32, carried: u32, mask: u32) -> bool {
+    (carried ^ next) & mask == 0 && next != u32::MAX
 }
 
 impl ReceiveStream {
@@ -362,51 +391,55 @@ impl ReceiveStream {
         let family = if INET6 { Family::Inet6 } else { Family::Inet };
         let prepared = &*self.prepared;
         let first = self.guess as usize;
-        let most = range.len().min(self.flows.len() - first);
-        let (Some(template), mask) = (prepared.only_template(), self.mask) else { return 0 };
-        // All of one length, so that no index is tested in the loops.
-        let states = &mut self.flows[first..first + most];
-        let frames = &frames[range.start..];
-        let count = match prepared.lines(first..first + most) {
-            Some((_, lines)) => {
-                let lines = &lines[..most];
-                take_numbered(
-                    (frames, family),
-                    (states, mask),
-                    #[inline(always)]
-                    |at, frame, head| {
-                        frame.len() == template.len && !differ(head, &lines[at], &template.mask)
-                    },
-                )
-            }
-            None => {
-                let mut walk = prepared.numbering.from(first as u32);
-                let mut count = 0;
-                while count < most {
-                    let alike = walk.alike(most - count);
-                    let ends = walk.skip(alike);
-                    let line = template.arriving(family, &template.line_of(family, ends));
-                    let first = Alike::new(&line, family, ends.source);
-                    let taken = take_numbered(
-                        (&frames[count..], family),
-                        (&mut states[count..count + alike], mask),
-                        #[inline(always)]
-                        |at, frame, head| {
-                            let of = (&first, at as u32);
-                            frame.len() == template.len
-                                && template.is_arriving_alike(head, family, of)
-                        },
-                    );
-                    count += taken;
-                    if taken < alike {
-                        break;
-                    }
-                }
-                count
-            }
+        let most = range.len().min(self.next.len() - first);
+        let count = match prepared.only_lines() {
+            Some((template, lines)) => take_numbered(
+                (&frames[range.start..], family),
+                (template, &lines.arriving[first..]),
+                (&mut self.next[first..first + most], self.mask),
+            ),
+            None => self.take_blocks(family, &frames[range.start..], most),
         };
         let next = first + count;
-        self.guess = if next == self.flows.len() { 0 } else { next as u32 };
+        self.guess = if next == self.next.len() { 0 } else { next as u32 };
+        count
+    }
+
+    /// The same where no lines are kept: worked out for many frames at once.
+    #[inline(always)]
+    fn take_blocks(&mut self, family: Family, frames: &[Frame], most: usize) -> usize {
+        let prepared = &*self.prepared;
+        let Some(template) = prepared.only_template().filter(|_| prepared.has_blocks) else {
+            return 0;
+        };
+        // A block is worth its while where some come in turn: this one, and one that is far enough.
+        let is_of = |at: usize| {
+            let (ends, _) = ends_of(frames[at].head::<LINE>(), family);
+            prepared.numbering.flow(ends) == (self.guess + at as u32, true)
+        };
+        if most < FEW || !is_of(0) || !is_of(most.min(MANY) - 1) {
+            return 0;
+        }
+        let (mut count, block) = (0, &mut self.block);
+        while count < most {
+            let flow = self.guess as usize + count;
+            let lanes = LANES.min(most - count);
+            prefetch_later(&self.next, flow);
+            let next = &mut self.next[flow..flow + lanes];
+            // After the last of all numbers they begin anew, which is looked at more closely.
+            if next.iter().fold(0, |most, next| (*next).max(most)) == u32::MAX {
+                break;
+            }
+            block.set_turn(flow, next);
+            block.work_out((family, Use::Judged), &prepared.numbering, lanes);
+            let now = frames[count..].split_at(lanes);
+            let taken = block.count_right(now, (family, &template.arrived), 0);
+            next[..taken].iter_mut().for_each(|next| *next += 1);
+            count += taken;
+            if taken < lanes {
+                break;
+            }
+        }
         count
     }
 
@@ -421,7 +454,7 @@ impl ReceiveStream {
         let family = if INET6 { Family::Inet6 } else { Family::Inet };
         let prepared = &*self.prepared;
         // Local copies, so that the compiler knows that writing flow states does not change them.
-        let (numbering, mask, flows) = (prepared.numbering, self.mask, &mut self.flows[..]);
+        let (numbering, mask, flows) = (prepared.numbering, self.mask, &mut self.next[..]);
         let (mut at, mut guess) = (range.start, self.guess);
         while at < range.end {
             if let Some(ahead) = frames.get(at + PREFETCH) {
@@ -445,14 +478,14 @@ impl ReceiveStream {
                 }
                 flow
             };
-            let state = &mut flows[flow as usize];
-            if !state.is_next(sequence, mask) {
+            let next = &mut flows[flow as usize];
+            if !is_next(*next, sequence, mask) {
                 break;
             }
-            state.advance();
-            guess = after(flow, flows.len());
+            *next += 1;
+            let before = std::mem::replace(&mut guess, after(flow, flows.len()));
             at += 1;
-            if is_guessed & until_in_turn {
+            if (is_guessed || flow == before) & until_in_turn {
                 break;
             }
         }
@@ -463,25 +496,185 @@ impl ReceiveStream {
     #[inline(always)]
     fn take(&mut self, flow: u32, seen: &Seen, checks: &mut Checks) {
         self.received += 1;
-        let arrival = self.flows[flow as usize].take(seen.sequence, self.mask);
-        self.guess = after(flow, self.flows.len());
-        if arrival != Arrival::InOrder {
-            self.count_fault(flow, arrival, checks);
+        let mut state = self.state(flow as usize);
+        let arrival = state.take(seen.sequence, self.mask);
+        self.next[flow as usize] = state.next();
+        self.guess = after(flow, self.next.len());
+        // What was in order the next number alone tells, until numbers begin anew.
+        if arrival != Arrival::InOrder || state.next() == 0 {
+            self.keep_past(flow, (state, arrival), checks);
         }
     }
 
+    /// Where a flow's sequence is.
+    fn state(&self, flow: usize) -> FlowState {
+        let past = self.faults.get(flow).map_or_else(Past::default, |(past, _)| *past);
+        past.state(self.next[flow])
+    }
+
+    /// Keeps where the sequence is, and counts the fault if there is one.
     #[cold]
-    fn count_fault(&mut self, flow: u32, arrival: Arrival, checks: &mut Checks) {
+    fn keep_past(
+        &mut self,
+        flow: u32,
+        (state, arrival): (FlowState, Arrival),
+        checks: &mut Checks,
+    ) {
         if self.faults.is_empty() {
-            self.faults = vec![FlowFaults::default(); self.flows.len()];
+            self.faults = vec![Default::default(); self.next.len()];
         }
-        match self.faults[flow as usize].count(arrival) {
+        let (past, faults) = &mut self.faults[flow as usize];
+        *past = state.past();
+        match faults.count(arrival) {
             Arrival::Late => checks.reordered += 1,
             Arrival::Again => {
                 checks.duplicated += 1;
                 self.duplicated += 1;
             }
             Arrival::InOrder | Arrival::Ahead(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flows::FlowSet;
+    use crate::plan::Stream;
+    use fwdlab_port::{Batch, Pool};
+
+    /// Flows whose lines are kept, and more of them, each with a frame in every turn of so many batches.
+    const SETS: [(&str, &str, usize); 5] = [
+        ("198.18.10.1-198.18.10.16:2000", "198.19.10.1-198.19.10.128:2000", 8),
+        ("198.18.10.1-198.18.10.20:2000", "198.19.10.1-198.19.12.128:2000", 50),
+        ("198.18.10.1-198.18.10.4:20-39", "198.19.10.1-198.19.10.128:2000", 40),
+        ("[2001:2::1]-[2001:2::14]:2000", "[2001:2:0:8010::1]-[2001:2:0:8010::280]:2000", 50),
+        // Addresses that differ in more than 48 bits.
+        ("[2001:2::ffff:ffff:fff7]-[2001:2::1:0:0:a]:9", "[2001:2:1::1]-[2001:2:1::280]:9", 50),
+    ];
+
+    struct Cable {
+        sender: Sender,
+        receiver: Receiver,
+        _pool: Pool,
+        batches: Vec<Batch>,
+    }
+
+    impl Cable {
+        fn new(source: &str, destination: &str, batches: usize) -> Self {
+            let stream = Stream::new(FlowSet::parse(source, destination).unwrap());
+            assert_eq!(stream.flows.count() as usize, batches * Batch::CAPACITY, "{source}");
+            let mut plan = TrafficPlan::new(vec![stream]);
+            (plan.arrival_mac, plan.hops) = (plan.device_mac, 0);
+            let pool = Pool::with_frames(batches * Batch::CAPACITY).unwrap();
+            let sender = Sender::new(&plan, pool.config().headroom).unwrap();
+            let receiver = Receiver::new(&plan, &sender).unwrap();
+            let fresh = |_| {
+                let mut batch = Batch::new();
+                pool.take_batch(&mut batch, Batch::CAPACITY);
+                batch.iter_mut().for_each(|frame| sender.adopt(frame));
+                batch
+            };
+            let batches = (0..batches).map(fresh).collect();
+            Self { sender, receiver, _pool: pool, batches }
+        }
+
+        fn write(&mut self) {
+            self.batches.iter_mut().for_each(|batch| self.sender.write(batch, 0));
+        }
+
+        fn check(&mut self) {
+            self.batches.iter().for_each(|batch| self.receiver.check(batch, 0, |_| {}));
+        }
+
+        fn faults(&self) -> FlowFaults {
+            let mut all = FlowFaults::default();
+            for flow in 0..self.batches.len() * Batch::CAPACITY {
+                let own = self.receiver.faults_of(0, flow, self.sender.sent_of(0, flow));
+                all.lost += own.lost;
+                all.duplicated += own.duplicated;
+                all.reordered += own.reordered;
+            }
+            all
+        }
+    }
+
+    #[test]
+    fn each_fault_is_found_in_every_place_of_a_block() {
+        for (source, destination, batches) in SETS {
+            let mut cable = Cable::new(source, destination, batches);
+            cable.write();
+            cable.check();
+            assert_eq!((cable.receiver.checks().faults(), cable.faults()), Default::default());
+            // In each batch another frame is lost, comes twice, or has another TTL.
+            cable.write();
+            let (mut wrong, mut lost, mut double) = (0, 0, 0);
+            for (number, batch) in cable.batches.iter_mut().enumerate() {
+                let at = number * 37 % Batch::CAPACITY;
+                let (before, after) = match number % 3 {
+                    0 => (&batch[..at], &batch[at + 1..]),
+                    1 => (&batch[..=at], &batch[at..]),
+                    _ => {
+                        let byte = if batch[at][12] == 8 { 22 } else { 21 };
+                        batch[at][byte] ^= 4;
+                        (&batch[..at], &batch[at..])
+                    }
+                };
+                cable.receiver.check(before, 0, |_| {});
+                cable.receiver.check(after, 0, |_| {});
+                let count = [&mut lost, &mut double, &mut wrong];
+                *count[number % 3] += 1;
+            }
+            let (checks, faults) = (cable.receiver.checks(), cable.faults());
+            assert_eq!((checks.wrong_ttl, checks.duplicated), (wrong, double), "{source}");
+            assert_eq!((u64::from(faults.lost), u64::from(faults.duplicated)), (lost, double));
+            assert_eq!(faults.reordered, 0);
+            // A batch comes after the next frames of its flows: each was missing, and is late.
+            cable.write();
+            let held = 3;
+            for (number, batch) in cable.batches.iter().enumerate() {
+                if number != held {
+                    cable.receiver.check(batch, 0, |_| {});
+                }
+            }
+            let late = std::mem::replace(&mut cable.batches[held], Batch::new());
+            let pool = Pool::with_frames(Batch::CAPACITY).unwrap();
+            pool.take_batch(&mut cable.batches[held], Batch::CAPACITY);
+            cable.batches[held].iter_mut().for_each(|frame| cable.sender.adopt(frame));
+            cable.write();
+            cable.check();
+            let missing = cable.faults().lost;
+            assert_eq!(u64::from(missing), lost + Batch::CAPACITY as u64, "{source}");
+            cable.receiver.check(&late, 0, |_| {});
+            let reordered = cable.receiver.checks().reordered;
+            assert_eq!(u64::from(cable.faults().lost), lost, "{source}");
+            assert_eq!(reordered, Batch::CAPACITY as u64, "{source}");
+            // What comes again is told from what was missing, as many frames later.
+            cable.receiver.check(&late, 0, |_| {});
+            let checks = cable.receiver.checks();
+            assert_eq!(checks.duplicated, double + Batch::CAPACITY as u64, "{source}");
+            assert_eq!(checks.reordered, reordered);
+        }
+    }
+
+    #[test]
+    fn numbers_begin_anew_after_the_last() {
+        for (source, destination, batches) in SETS {
+            let mut cable = Cable::new(source, destination, batches);
+            cable.sender.skip_to(u32::MAX - 1);
+            cable.receiver.streams[0].next.fill(u32::MAX - 1);
+            for turn in 0..4 {
+                cable.write();
+                cable.check();
+                let seen: u32 = cable.receiver.flows_seen().sum();
+                assert_eq!(seen as usize, batches * Batch::CAPACITY, "{source}, {turn}");
+            }
+            assert_eq!(cable.receiver.checks().faults(), 0, "{source}");
+            // The newest again: seen before, though its number is small.
+            cable.receiver.check(&cable.batches[0], 0, |_| {});
+            let checks = cable.receiver.checks();
+            assert_eq!(checks.duplicated, Batch::CAPACITY as u64);
+            assert_eq!(checks.faults(), checks.duplicated, "{source}");
         }
     }
 }

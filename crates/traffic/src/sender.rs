@@ -9,11 +9,13 @@ use fwdlab_wire::ethernet::FCS_LEN;
 use crate::error::TrafficError;
 use crate::flows::Family;
 use crate::inspect::Expected;
+use crate::numbering::{LANES, prefetch_later};
 use crate::order::Cycle;
 use crate::plan::{Stream, TrafficPlan};
 use crate::prepared::Prepared;
 use crate::recorded::RecordedSender;
-use crate::template::{Alike, fill_pattern};
+use crate::template::fill_pattern;
+use crate::words::{Block, Use};
 
 /// Writes frames of the plan's streams, each complete with headers, sequence number and
 /// checksums, whatever the frame held before.
@@ -41,6 +43,9 @@ struct SendStream {
     sent: u64,
     bytes: u64,
     latency: bool,
+    /// Whether frames that are not in turn, or have no lines, are worked out for many at once.
+    works_in_blocks: bool,
+    block: Block,
 }
 
 impl Sender {
@@ -146,6 +151,12 @@ impl Sender {
         }
     }
 
+    /// Goes on with this number in all flows.
+    #[cfg(test)]
+    pub(crate) fn skip_to(&mut self, number: u32) {
+        self.streams.iter_mut().for_each(|stream| stream.sequence.fill(number));
+    }
+
     /// How many different flows have been sent, per stream.
     pub(crate) fn distinct_flows(&self) -> impl Iterator<Item = u32> + '_ {
         let recorded = self.recorded.iter().map(RecordedSender::distinct_flows);
@@ -196,12 +207,20 @@ fn write_numbered(
     }
 }
 
+/// So few frames take less by themselves.
+const FEW: usize = 4;
+
 impl SendStream {
     fn new(stream: &Stream, plan: &TrafficPlan, seed: u64) -> Result<Self, TrafficError> {
         let lengths = stream.sizes.lengths(stream.flows.family())?;
         let weights: Vec<u32> = lengths.iter().map(|&(_, weight)| weight).collect();
+        let prepared = Arc::new(Prepared::new(stream, plan)?);
         Ok(Self {
-            prepared: Arc::new(Prepared::new(stream, plan)?),
+            block: Block::new(&prepared.templates[0].sent),
+            // Of several sizes, lines that are kept take less.
+            works_in_blocks: prepared.has_blocks
+                && (prepared.templates.len() == 1 || !prepared.has_lines()),
+            prepared,
             flows: Cycle::of_flows(stream.order, stream.flows.count(), seed),
             sizes: Cycle::of_weights(&weights),
             sequence: vec![0; stream.flows.count() as usize],
@@ -223,58 +242,104 @@ impl SendStream {
     /// The family is a constant in each copy of this function.
     #[inline(always)]
     fn write_all(&mut self, family: Family, frames: &mut [Frame], headroom: usize, stamp: u64) {
-        let mut rest = frames;
-        while !rest.is_empty() {
-            let count = self.write_in_turn(family, rest, headroom);
-            if count == 0 {
-                return self.write_each(family, rest, headroom, stamp);
+        let mut from = 0;
+        while from < frames.len() {
+            let left = frames.len() - from;
+            if left < FEW || !self.works_in_blocks {
+                return self.write_each(family, &mut frames[from..], headroom, stamp);
             }
-            rest = &mut rest[count..];
+            from += match self.write_in_turn(family, &mut frames[from..], headroom) {
+                0 => self.write_block(family, (frames, from), headroom, stamp),
+                count => count,
+            };
         }
     }
 
-    /// Writes frames from the start, as long as all is simple: one size, no time stamps, flows one after the
-    /// other; returns how many. Then nothing has to be looked up for a frame.
+    /// Writes frames from the start as long as all is simple: one size, no time stamps, flows one after the
+    /// other whose lines are kept; returns how many. Then nothing has to be looked up or worked out.
     #[inline(always)]
     fn write_in_turn(&mut self, family: Family, frames: &mut [Frame], headroom: usize) -> usize {
         let prepared = &*self.prepared;
-        let Some(template) = prepared.only_template().filter(|_| !self.latency) else { return 0 };
+        let Some((template, all)) = prepared.only_lines().filter(|_| !self.latency) else {
+            return 0;
+        };
         let (first, count) = self.flows.run(frames.len());
         let flows = first..first + count;
-        // All of one length, so that no index is tested in the loops.
-        let numbers = &mut self.sequence[flows.clone()];
-        match prepared.lines(flows) {
-            Some((lines, _)) => {
-                let lines = &lines[..count];
-                write_numbered(
-                    (frames, headroom),
-                    numbers,
-                    #[inline(always)]
-                    |at, frame, number| template.write(frame, family, &lines[at], number),
-                );
+        // All of one length, so that no index is tested in the loop.
+        let (numbers, lines) = (&mut self.sequence[flows.clone()], &all.sent[flows]);
+        let lines = &lines[..numbers.len()];
+        write_numbered(
+            (frames, headroom),
+            numbers,
+            #[inline(always)]
+            |at, frame, number| template.write(frame, family, &lines[at], number),
+        );
+        self.bytes += (count * (template.len + FCS_LEN)) as u64;
+        count
+    }
+
+    /// Writes as many frames as a block has lanes, or what is left of them, or of the flows in turn; returns
+    /// how many.
+    #[inline(always)]
+    fn write_block(
+        &mut self,
+        family: Family,
+        (frames, from): (&mut [Frame], usize),
+        headroom: usize,
+        stamp: u64,
+    ) -> usize {
+        let count = self.draw((frames.len() - from).min(LANES));
+        let (prepared, block, frames) = (&*self.prepared, &mut self.block, &mut frames[from..]);
+        let (now, later) = frames.split_at_mut(count);
+        let prepare = |frame: &mut Frame| realign(frame, headroom);
+        match &prepared.templates[..] {
+            [only] => {
+                block.work_out((family, Use::Sent), &prepared.numbering, count);
+                block.write((now, later), (family, &only.sent), 0, prepare);
+                self.bytes += (count * (only.len + FCS_LEN)) as u64;
             }
-            None => {
-                let mut walk = prepared.numbering.from(first as u32);
-                let (mut frames, mut numbers) = (frames, numbers);
-                while !numbers.is_empty() {
-                    let alike = walk.alike(numbers.len());
-                    let ends = walk.skip(alike);
-                    let line = template.line_of(family, ends);
-                    let first = Alike::new(&line, family, ends.source);
-                    let (now, later) = numbers.split_at_mut(alike);
-                    write_numbered(
-                        (&mut *frames, headroom),
-                        now,
-                        #[inline(always)]
-                        |at, frame, number| {
-                            template.write_alike(frame, family, (&first, at as u32), number);
-                        },
-                    );
-                    (frames, numbers) = (&mut frames[alike..], later);
+            several => {
+                let mut sizes = [0; LANES];
+                for (lane, size) in sizes[..count].iter_mut().enumerate() {
+                    *size = self.sizes.next() as usize;
+                    block.share(lane, &several[*size].sent);
+                    self.bytes += (several[*size].len + FCS_LEN) as u64;
+                }
+                block.work_out((family, Use::Sent), &prepared.numbering, count);
+                for (lane, size) in sizes[..count].iter().enumerate() {
+                    let frame =
+                        (&mut now[lane..lane + 1], later.get(lane..lane + 1).unwrap_or(&[]));
+                    block.write(frame, (family, &several[*size].sent), lane, prepare);
                 }
             }
         }
-        self.bytes += (count * (template.len + FCS_LEN)) as u64;
+        if self.latency {
+            for frame in &mut frames[..count] {
+                let size = prepared.size_of(frame.len()).unwrap_or(0);
+                prepared.templates[size].write_stamp(frame, family, stamp);
+            }
+        }
+        count
+    }
+
+    /// Gives the block the next flows, at most so many, and the next number of each; returns how many.
+    #[inline(always)]
+    fn draw(&mut self, most: usize) -> usize {
+        let (first, count) = self.flows.run(most);
+        let block = &mut self.block;
+        if count == 0 {
+            for lane in 0..most {
+                let flow = self.flows.next();
+                let next = &mut self.sequence[flow as usize];
+                block.set(lane, flow, *next);
+                *next = next.wrapping_add(1);
+            }
+            return most;
+        }
+        prefetch_later(&self.sequence, first);
+        let next = &mut self.sequence[first..first + count];
+        block.set_turn(first, next);
+        next.iter_mut().for_each(|next| *next = next.wrapping_add(1));
         count
     }
 

@@ -43,6 +43,28 @@ pub(crate) struct FlowState {
     window: u32,
 }
 
+/// Where a flow's sequence was when last something was not in order: all frames since were, so that the number
+/// expected now says the rest, and a flow without faults needs no more than that number.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Past {
+    next: u32,
+    window: u32,
+}
+
+impl Past {
+    /// The sequence now that the number expected is this. It must have been less than 2^32 frames.
+    #[inline]
+    pub(crate) fn state(self, next: u32) -> FlowState {
+        let in_order = next.wrapping_sub(self.next);
+        let window = match in_order {
+            0 => self.window,
+            1..WINDOW => self.window << in_order | ((1 << in_order) - 1),
+            _ => u32::MAX,
+        };
+        FlowState { next, window }
+    }
+}
+
 /// Numbers behind the newest that the window can tell apart.
 const WINDOW: u32 = u32::BITS;
 
@@ -99,6 +121,10 @@ impl FlowState {
         let was_seen = self.window & bit != 0;
         self.window |= bit;
         if was_seen { Arrival::Again } else { Arrival::Late }
+    }
+
+    pub(crate) fn past(&self) -> Past {
+        Past { next: self.next, window: self.window }
     }
 
     pub(crate) fn is_seen(&self) -> bool {
@@ -158,8 +184,8 @@ mod tests {
     fn agrees_with_a_set_of_numbers_seen() {
         let mut random = 7_u64;
         for _ in 0..200 {
-            let (mut state, mut seen, mut newest) =
-                (FlowState::default(), std::collections::HashSet::new(), None);
+            let (mut state, mut past) = (FlowState::default(), Past::default());
+            let (mut seen, mut newest) = (std::collections::HashSet::new(), None);
             for step in 0..300_u32 {
                 random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let number = (step + 15).saturating_sub((random >> 59) as u32);
@@ -172,7 +198,14 @@ mod tests {
                     (true, Some(_)) => Arrival::Late,
                 };
                 newest = newest.max(Some(number));
+                // As it is kept between frames: in full only when something is not in order.
+                let mut known = past.state(state.next());
+                assert_eq!(known.take(number, MASK), expected, "number {number} in step {step}");
+                if expected != Arrival::InOrder {
+                    past = known.past();
+                }
                 assert_eq!(state.take(number, MASK), expected, "number {number} in step {step}");
+                assert_eq!((state.next, state.window), (known.next, known.window));
             }
         }
     }

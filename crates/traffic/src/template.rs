@@ -7,7 +7,8 @@ use fwdlab_wire::{MacAddr, checksum, ethernet, ipv4, ipv6, udp};
 
 use crate::flows::{Family, FlowSet};
 use crate::layout::*;
-use crate::numbering::Ends;
+use crate::numbering::{Ends, Numbering};
+use crate::words::Shared;
 
 /// The constant part of the frames of one stream and one size.
 #[derive(Clone, Debug)]
@@ -19,9 +20,10 @@ pub(crate) struct Template {
     /// The line as it must arrive, and the one bits of the mask that are the same for all flows: no
     /// addresses, ports and checksums.
     common: (Line, Line),
-    /// The one bits of the mask that flows have in common that differ in nothing but the source's address.
-    alike: Line,
     arrival: Arrival,
+    /// What all flows share, as they are sent and as they must arrive.
+    pub(crate) sent: Shared,
+    pub(crate) arrived: Shared,
     /// Length without FCS.
     pub(crate) len: usize,
     /// Sum over the constant words under the IPv4 header checksum.
@@ -40,41 +42,6 @@ struct Arrival {
     hops: u8,
 }
 
-/// The first cache line of a frame, with all its headers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(align(64))]
-pub(crate) struct Line(pub(crate) [u8; LINE]);
-
-/// The first of flows that differ in nothing but the source's address, which goes up by one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Alike<'a> {
-    /// As it is sent, or must arrive.
-    line: &'a Line,
-    /// Lower half of the source's address.
-    source: u64,
-    /// What the checksums of the line are complements of: of the IPv4 header, and of UDP.
-    ip_sum: u32,
-    udp_sum: u64,
-}
-
-impl<'a> Alike<'a> {
-    #[inline(always)]
-    pub(crate) fn new(line: &'a Line, family: Family, source: u64) -> Self {
-        let sum = |at| !u16::from_be_bytes(field(&line.0, at));
-        let (ip_sum, udp_sum) = (sum(INET_CHECKSUM), sum(udp_checksum_at(family)));
-        Self { line: line.in_memory(), source, ip_sum: ip_sum.into(), udp_sum: udp_sum.into() }
-    }
-}
-
-impl Line {
-    /// The same as one piece: the compiler would keep its fields apart, and put each line together from them
-    /// in narrow stores, for which a wide load behind them waits.
-    #[inline(always)]
-    fn in_memory(&self) -> &Self {
-        std::hint::black_box(self)
-    }
-}
-
 /// The addresses and counters that all frames of a trial share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Common {
@@ -89,10 +56,15 @@ pub(crate) struct Common {
 impl Template {
     /// The template of frames of `len` bytes without FCS.
     pub(crate) fn new(flows: &FlowSet, len: usize, common: &Common) -> Self {
-        match flows.family() {
+        let mut template = match flows.family() {
             Family::Inet => Self::inet(len, common),
             Family::Inet6 => Self::inet6(flows, len, common),
-        }
+        };
+        let line = template.line_of(flows.family(), Numbering::new(flows).ends(0));
+        let (family, of) = (flows.family(), (&template.mask.clone(), template.len));
+        template.sent = Shared::of(family, &line, of);
+        template.arrived = Shared::of(family, &template.arriving(family, &line), of);
+        template
     }
 
     fn inet(len: usize, common: &Common) -> Self {
@@ -182,10 +154,11 @@ impl Template {
         };
         let is_inet = bytes[ethernet::ETHER_TYPE] == ethernet::TYPE_IPV4.to_be_bytes();
         let family = if is_inet { Family::Inet } else { Family::Inet6 };
-        let (common, alike) = ((line, common_of(family, mask)), alike_of(family, mask));
-        let len = bytes.len();
+        let (common, len) = ((line, common_of(family, mask)), bytes.len());
+        let shared = Shared::of(family, &line, (&mask, len));
+        let (sent, arrived) = (shared, shared);
         let mut template =
-            Self { line, mask, common, alike, arrival, len, ip_sum, udp_sum, has_stamp };
+            Self { line, mask, common, arrival, sent, arrived, len, ip_sum, udp_sum, has_stamp };
         template.common.0 = template.arriving(family, &line);
         template
     }
@@ -333,61 +306,6 @@ impl Template {
         put(head, udp_checksum_at(family), checksum.to_be_bytes());
     }
 
-    /// As [`Template::write`] with the line of a flow whose source's address is so much higher than that
-    /// of the first of them.
-    #[inline(always)]
-    pub(crate) fn write_alike(
-        &self,
-        frame: &mut Frame,
-        family: Family,
-        (first, step): (&Alike<'_>, u32),
-        sequence: u32,
-    ) {
-        frame.set_len(self.len);
-        let head = frame.head_mut::<LINE>();
-        *head = first.line.0;
-        put_source(head, family, first.source.wrapping_add(step.into()));
-        let sum = match family {
-            Family::Inet => {
-                let checksum = !fold_two(step, first.ip_sum);
-                put(head, INET_CHECKSUM, checksum.to_be_bytes());
-                put(head, INET_PAYLOAD, sequence.to_be_bytes());
-                u64::from(step) + u64::from(sequence)
-            }
-            Family::Inet6 => {
-                put_label(head, sequence);
-                step.into()
-            }
-        };
-        let checksum = udp_checksum(sum + first.udp_sum);
-        put(head, udp_checksum_at(family), checksum.to_be_bytes());
-    }
-
-    /// Whether a frame is as it must arrive of a flow whose source's address is so much higher than that
-    /// of the first of them.
-    #[inline(always)]
-    pub(crate) fn is_arriving_alike(
-        &self,
-        head: &[u8; LINE],
-        family: Family,
-        (first, step): (&Alike<'_>, u32),
-    ) -> bool {
-        let has_checksum = match family {
-            Family::Inet => {
-                let wanted = !fold_two(step, first.ip_sum);
-                field(head, INET_CHECKSUM) == wanted.to_be_bytes()
-            }
-            // As in `is_arriving`.
-            Family::Inet6 if self.has_stamp => true,
-            Family::Inet6 => {
-                let wanted = udp_checksum(u64::from(step) + first.udp_sum);
-                field(head, INET6_UDP_CHECKSUM) == wanted.to_be_bytes()
-            }
-        };
-        let is_source = source_of(head, family) == first.source.wrapping_add(step.into());
-        has_checksum & is_source && !differ(head, first.line, &self.alike)
-    }
-
     /// Adds a time stamp to a frame just written.
     #[inline]
     pub(crate) fn write_stamp(&self, frame: &mut Frame, family: Family, stamp: u64) {
@@ -417,40 +335,10 @@ fn common_of(family: Family, mut mask: Line) -> Line {
     mask
 }
 
-/// The part of a mask that does not depend on the source's address: without it and checksums over it.
-fn alike_of(family: Family, mut mask: Line) -> Line {
-    let mut clear = |field: Range<usize>| mask.0[field].fill(0);
-    match family {
-        Family::Inet => clear(INET_CHECKSUM..INET_ADDRESSES + 4),
-        Family::Inet6 => {
-            clear(INET6_SOURCE + 8..INET6_SOURCE + 16);
-            clear(INET6_UDP_CHECKSUM..INET6_UDP_CHECKSUM + 2);
-        }
-    }
-    mask
-}
-
-/// The lower half of the source's address.
-#[inline(always)]
-fn source_of(head: &[u8; LINE], family: Family) -> u64 {
-    match family {
-        Family::Inet => u32::from_be_bytes(field(head, INET_ADDRESSES)).into(),
-        Family::Inet6 => u64::from_be_bytes(field(head, INET6_SOURCE + 8)),
-    }
-}
-
-#[inline(always)]
-fn put_source(head: &mut [u8; LINE], family: Family, source: u64) {
-    match family {
-        Family::Inet => put(head, INET_ADDRESSES, (source as u32).to_be_bytes()),
-        Family::Inet6 => put(head, INET6_SOURCE + 8, source.to_be_bytes()),
-    }
-}
-
-/// Writes version and flow label, which is the sequence number of IPv6.
+/// Writes version and flow label.
 #[inline(always)]
 fn put_label(head: &mut [u8; LINE], sequence: u32) {
-    put(head, IP, (0x6000_0000 | sequence & INET6_SEQUENCE_MASK).to_be_bytes());
+    put(head, IP, label(sequence).to_be_bytes());
 }
 
 /// Where the time stamp of a family's frames is.

@@ -13,6 +13,7 @@ pub(crate) mod frame;
 pub(crate) mod heads;
 #[cfg(target_os = "linux")]
 pub(crate) mod interface;
+pub(crate) mod lines;
 pub(crate) mod link;
 pub(crate) mod memory;
 #[cfg(target_os = "linux")]
