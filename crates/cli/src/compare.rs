@@ -111,7 +111,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     }
     // those for people have it themselves
     if !matches!(arguments.format, Format::Text | Format::Markdown) {
-        compared.unfinished.iter().for_each(|own| fwdlab_guard::say!("warning: {own}"));
+        compared.warnings().for_each(|own| fwdlab_guard::say!("warning: {own}"));
     }
     Ok(gate::outcome(&compared, &options, &arguments.fail_on).code())
 }

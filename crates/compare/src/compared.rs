@@ -10,6 +10,7 @@ use fwdlab_stats::{
 };
 use serde::Serialize;
 
+use crate::apart::Apart;
 use fwdlab_claims::runs::Series;
 use fwdlab_claims::saved::Saved;
 use fwdlab_claims::words;
@@ -66,6 +67,9 @@ pub struct Compared {
     pub confidence: Confidence,
     /// One group per metric, traffic or benchmark.
     pub groups: Vec<Group>,
+    /// Campaigns that differ in more than is compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<Apart>,
     /// What has nothing to be compared with.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
@@ -164,6 +168,14 @@ pub struct Group {
     pub series: Vec<Series>,
     /// One judgement per series behind the baseline, in their order.
     pub judgements: Vec<Judgement>,
+}
+
+impl Compared {
+    /// What is to be known of all of it.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let unfinished = self.unfinished.iter().map(ToString::to_string);
+        self.apart.iter().map(ToString::to_string).chain(unfinished)
+    }
 }
 
 impl Group {
