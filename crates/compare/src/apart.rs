@@ -27,7 +27,10 @@ impl std::fmt::Display for Apart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { first, other, differences } = self;
         let what = differences.join("; ");
-        write!(f, "{first} and {other} differ in what they ran on, which may make a difference: {what}")
+        write!(
+            f,
+            "{first} and {other} differ in what they ran on, which may make a difference: {what}"
+        )
     }
 }
 
@@ -69,6 +72,18 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// The campaigns that a debug build measured.
+    pub(crate) fn debug_builds(&self, sides: [&[Results]; 2]) -> Vec<String> {
+        let dirs = sides.into_iter().flatten().map(|own| named(&own.dir));
+        let is_debug = |own: &Setting| {
+            own.environment.as_ref().is_some_and(|own| own.fwdlab.profile == "debug")
+        };
+        let all = self.0.iter().flatten().zip(dirs);
+        all.filter(|(own, _)| is_debug(own)).map(|(_, dir)| dir).collect()
+    }
+}
+
 fn named(dir: &Path) -> String {
     one_line(&dir.to_string_lossy()).into_owned()
 }
@@ -76,9 +91,8 @@ fn named(dir: &Path) -> String {
 /// Loads are the same where they are written alike or come to the same rate; of a rate that is searched for each trial
 /// has its own.
 fn is_same_traffic(a: &TrafficSetting, b: &TrafficSetting) -> bool {
-    let known = |own: &TrafficSetting| {
-        (own.family, own.frame_bytes, own.order.clone(), own.is_both_ways)
-    };
+    let known =
+        |own: &TrafficSetting| (own.family, own.frame_bytes, own.order.clone(), own.is_both_ways);
     let is_same_load = a.load == b.load || (a.load_pps.is_some() && a.load_pps == b.load_pps);
     let is_same_flows = a.flows.is_none() || b.flows.is_none() || a.flows == b.flows;
     known(a) == known(b) && is_same_load && is_same_flows

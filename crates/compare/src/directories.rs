@@ -44,8 +44,9 @@ pub(crate) fn compare(options: &Options) -> Result<Option<Compared>, CompareErro
         (all, None) => campaigns::compare(all, options)?,
     };
     let left_out = sides.map(sides::left_out).unwrap_or_default();
-    let apart = settings.apart(all);
-    Ok(Some(Compared { confidence: options.confidence, groups, apart, left_out, unfinished }))
+    let confidence = options.confidence;
+    let (apart, debug_builds) = (settings.apart(all), settings.debug_builds(all));
+    Ok(Some(Compared { confidence, groups, apart, debug_builds, left_out, unfinished }))
 }
 
 fn no_campaign(path: &Path) -> CompareError {

@@ -46,5 +46,12 @@ pub fn compare(options: &Options, stdin: &mut dyn Read) -> Result<Compared, Comp
     let (groups, left_out) = group::arrange(input::read_all(options, stdin)?, options)?;
     let judged = judge::judge(groups, options);
     let (groups, unfinished) = directories::as_reported(judged, options)?;
-    Ok(Compared { confidence: options.confidence, groups, apart: Vec::new(), left_out, unfinished })
+    Ok(Compared {
+        confidence: options.confidence,
+        groups,
+        apart: Vec::new(),
+        debug_builds: Vec::new(),
+        left_out,
+        unfinished,
+    })
 }

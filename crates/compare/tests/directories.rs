@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use fwdlab_compare::{Compared, Format, Options};
-use fwdlab_results::journal::Journal;
 use fwdlab_results::environment::Environment;
+use fwdlab_results::journal::Journal;
 use fwdlab_results::{
     Benchmark, Busy, BusyBy, Campaign, LimitedBy, Measure, Results, Soak, Status, Trial, examples,
 };
@@ -878,6 +878,7 @@ fn what_campaigns_differ_in_beside_the_change_is_said() {
         let said = text(&all).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains("run-2 differ in what they ran on"), "{said}");
         assert!(said.contains("(release), ") && said.contains("(debug)"), "{said}");
+        assert!(said.contains("debug build of fwdlab, whose figures mean little: "), "{said}");
     }
     let other = vec![dirs[1].to_owned()];
     let all = compared(&dirs[2..], Options { after: other, ..Options::default() });
@@ -888,7 +889,9 @@ fn what_campaigns_differ_in_beside_the_change_is_said() {
 fn another_traffic_after_a_change_is_no_effect_of_it() {
     let long = |seed: usize| {
         let mut made = faster(1.0, 8, seed);
-        made.figures.iter_mut().for_each(|own| (own.frame_bytes, own.rate) = (1518, own.rate * 0.6));
+        made.figures
+            .iter_mut()
+            .for_each(|own| (own.frame_bytes, own.rate) = (1518, own.rate * 0.6));
         made
     };
     let all: Vec<Made> = (0..3).map(|at| faster(1.0, 8, at)).chain((3..6).map(long)).collect();

@@ -8,7 +8,7 @@ use fwdlab_stats::validity::Finding;
 use serde::Serialize;
 
 use super::context::Context;
-use fwdlab_results::Metric;
+use fwdlab_results::{Measure, Metric};
 
 /// Who says which way of a figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -97,7 +97,8 @@ impl Series {
     /// The series with a metric and a unit; the unit decides which way is better if it can, else the
     /// metric's name.
     pub fn of_metric(mut self, metric: &str, unit: &str) -> Self {
-        if let Some(said) = direction_of(unit).or_else(|| direction_of_name(metric)) {
+        let said = direction_of_losses(metric).or_else(|| direction_of(unit));
+        if let Some(said) = said.or_else(|| direction_of_name(metric)) {
             (self.direction, self.said_by) = (said, SaidBy::Source);
         }
         (self.metric, self.unit) = (metric.to_owned(), unit.to_owned());
@@ -161,13 +162,45 @@ impl Series {
 
 /// Words of what nobody wants more of, in whatever time it comes.
 const LOSSES: [&str; 14] = [
-    "loss", "losses", "lost", "drop", "drops", "dropped", "miss", "misses", "error", "errors", "failures",
-    "retransmits", "retransmissions", "jitter",
+    "loss",
+    "losses",
+    "lost",
+    "drop",
+    "drops",
+    "dropped",
+    "miss",
+    "misses",
+    "error",
+    "errors",
+    "failures",
+    "retransmits",
+    "retransmissions",
+    "jitter",
 ];
 /// Words of what something takes.
 const COSTS: [&str; 22] = [
-    "latency", "latencies", "delay", "delays", "time", "times", "duration", "seconds", "cycles", "instructions",
-    "cost", "costs", "overhead", "rtt", "energy", "joules", "watts", "cpu", "ns", "us", "ms", "s",
+    "latency",
+    "latencies",
+    "delay",
+    "delays",
+    "time",
+    "times",
+    "duration",
+    "seconds",
+    "cycles",
+    "instructions",
+    "cost",
+    "costs",
+    "overhead",
+    "rtt",
+    "energy",
+    "joules",
+    "watts",
+    "cpu",
+    "ns",
+    "us",
+    "ms",
+    "s",
 ];
 /// Words of what everybody wants more of.
 const GAINS: [&str; 7] = ["rate", "throughput", "goodput", "bandwidth", "speed", "pps", "ipc"];
@@ -178,22 +211,41 @@ const PER_TIME: [&str; 11] =
 /// The direction of a metric whose name says it: one of this program's, a unit itself, a time at its end (`cost_ns`),
 /// what something takes or loses, what comes per time. `None` where its words do not agree, as of a rate of losses.
 fn direction_of_name(metric: &str) -> Option<Direction> {
-    let own = Metric::named(metric).filter(|own| [own.name(), own.title()].contains(&metric));
-    if let Some(own) = own {
-        return Some(own.direction());
+    if let Some(own) = direction_of_own(metric) {
+        return Some(own);
     }
     let metric = metric.to_lowercase().replace('/', " per ");
-    let words: Vec<&str> =
-        metric.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words = words_of(&metric);
     let per = words.iter().position(|word| *word == "per").unwrap_or(words.len());
     let has = |all: &[&str]| words[..per].iter().any(|word| all.contains(word));
     let is_per_time = words.get(per + 1).is_some_and(|word| PER_TIME.contains(word));
-    let is_less = has(&LOSSES) || (has(&COSTS) && !is_per_time);
-    match (is_less, has(&GAINS) || is_per_time) {
+    match ((has(&LOSSES) || has(&COSTS)) && !is_per_time, has(&GAINS) || is_per_time) {
         (true, false) => Some(Direction::LowerIsBetter),
         (false, true) => Some(Direction::HigherIsBetter),
         _ => None,
     }
+}
+
+/// What is lost is lost, also per second.
+fn direction_of_losses(metric: &str) -> Option<Direction> {
+    let lower = metric.to_lowercase();
+    let words = words_of(&lower);
+    let has = |all: &[&str]| words.iter().any(|word| all.contains(word));
+    let is_loss = has(&LOSSES) && !has(&GAINS) && direction_of_own(metric).is_none();
+    is_loss.then_some(Direction::LowerIsBetter)
+}
+
+/// The direction of one of this program's own figures.
+fn direction_of_own(metric: &str) -> Option<Direction> {
+    let mut plain = [Metric::Rate, Metric::Cost].into_iter();
+    let plain =
+        plain.find(|own| [own.name(), own.title()].contains(&metric)).map(Metric::direction);
+    let own = || Measure::ALL.into_iter().find(|own| [own.name(), own.title()].contains(&metric));
+    plain.or_else(|| own().map(Measure::direction))
+}
+
+fn words_of(metric: &str) -> Vec<&str> {
+    metric.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }
 
 /// The direction of a unit that says it itself: what is per second is a rate, what is per
@@ -210,6 +262,5 @@ pub fn direction_of(unit: &str) -> Option<Direction> {
     }
 }
 
-const RATES: [&str; 9] =
-    ["pps", "kpps", "Kpps", "Mpps", "Gpps", "bps", "kbps", "Mbps", "Gbps"];
+const RATES: [&str; 9] = ["pps", "kpps", "Kpps", "Mpps", "Gpps", "bps", "kbps", "Mbps", "Gbps"];
 const TIMES: [&str; 8] = ["s", "ms", "us", "ns", "\u{b5}s", "\u{3bc}s", "cycles", "instructions"];

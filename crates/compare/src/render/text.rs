@@ -31,7 +31,7 @@ pub(crate) fn text(compared: &Compared) -> String {
             findings(judgement, &mut text);
         }
     }
-    for own in &compared.apart {
+    for own in compared.notes() {
         text.push('\n');
         wrapped(&format!("warning: {own}"), "  ", &mut text);
     }

@@ -155,7 +155,10 @@ impl Finding {
             ),
             Self::DirectionUnsaid { metric } => {
                 let what = if metric.is_empty() { "these figures" } else { metric.as_str() };
-                write!(f, "direction: nothing says whether more or less of {what} is better; more is taken to be")
+                write!(
+                    f,
+                    "direction: nothing says whether more or less of {what} is better; more is taken to be"
+                )
             }
             Self::TrafficDiffers { traffic: [before, after] } => {
                 write!(f, "traffic: {before} before, {after} after")
