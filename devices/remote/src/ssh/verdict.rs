@@ -31,16 +31,10 @@ pub fn of(role: &'static str, words: &str) -> RemoteError {
         );
     }
     if has("Could not resolve hostname") {
-        return misconfigured(
-            "ssh does not know its address",
-            "correct its `ssh` in the testbed file, or give that name a HostName in the ssh configuration",
-        );
+        return misconfigured("ssh does not know its address", "correct `ssh` in the testbed file");
     }
     if has("Bad configuration option") || has("terminating, ") || has("Bad owner or permissions") {
-        return misconfigured(
-            "the ssh configuration is wrong",
-            "`ssh -o BatchMode=yes HOST true`, with its `ssh` of the testbed file as HOST, names the line",
-        );
+        return misconfigured("the ssh configuration is wrong", "`ssh -G` with its name says where");
     }
     let what = if has("Connection refused") {
         "it refuses connections"
