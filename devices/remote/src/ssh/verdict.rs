@@ -34,7 +34,7 @@ pub fn of(role: &'static str, words: &str) -> RemoteError {
         return misconfigured("ssh does not know its address", "correct `ssh` in the testbed file");
     }
     if has("Bad configuration option") || has("terminating, ") || has("Bad owner or permissions") {
-        return misconfigured("the ssh configuration is wrong", "`ssh -G` with its name says where");
+        return misconfigured("the ssh configuration is wrong", "`ssh -G` with its name shows it");
     }
     let what = if has("Connection refused") {
         "it refuses connections"
