@@ -109,9 +109,14 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     for left_out in &compared.left_out {
         fwdlab_guard::say!("warning: {left_out}");
     }
+    if arguments.lower_is_better && !compared.is_direction_asked() {
+        fwdlab_guard::say!(
+            "warning: --lower-is-better changes nothing here: the sources say themselves which way is better"
+        );
+    }
     // those for people have it themselves
     if !matches!(arguments.format, Format::Text | Format::Markdown) {
-        compared.unfinished.iter().for_each(|own| fwdlab_guard::say!("warning: {own}"));
+        compared.warnings().for_each(|own| fwdlab_guard::say!("warning: {own}"));
     }
     Ok(gate::outcome(&compared, &options, &arguments.fail_on).code())
 }

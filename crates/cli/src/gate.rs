@@ -59,6 +59,13 @@ impl Own<'_> {
         self.judgement.findings.iter().any(is_named) || self.is_copy()
     }
 
+    /// What makes "faster" a guess: where nothing says which way is better it may as well be slower.
+    fn guessed(self) -> Option<&'static str> {
+        let is_faster = matches!(self.judgement.verdict, Verdict::Faster { .. });
+        let is_it = |own: &&Finding| matches!(own, Finding::DirectionUnsaid { .. });
+        self.judgement.findings.iter().find(is_it).filter(|_| is_faster).map(Finding::remedy)
+    }
+
     /// Whether the values of both sides are the same to the last digit, and vary: a file beside itself or
     /// its copy. Counts of instructions repeat themselves: campaigns that prove that nothing changed do.
     fn is_copy(self) -> bool {
@@ -133,8 +140,10 @@ pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Ga
         fwdlab_guard::say!("--fail-on could not tell: {lost}; measure it on both sides");
         return Gated::Untold;
     }
+    let is_guessed = |own: &Own<'_>| fail_on.contains(&FailOn::Slower) && own.guessed().is_some();
     let is_open = |own: &Own<'_>| {
         !fail_on.is_empty() && own.is_same()
+            || is_guessed(own)
             || fail_on.iter().any(|asked| asked.is_open(own.judgement))
     };
     if !all.iter().any(is_open) {
@@ -146,7 +155,7 @@ pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Ga
         .zip(&all)
         .filter(|(at, own)| {
             let is_calm = calm.get(*at).is_some_and(|calm| is_no_worse(calm.judgement));
-            is_open(own) && (own.is_same() || !is_calm)
+            is_open(own) && (own.is_same() || is_guessed(own) || !is_calm)
         })
         .map(|(_, own)| own)
         .collect();
@@ -164,6 +173,9 @@ pub fn outcome(compared: &Compared, options: &Options, fail_on: &[FailOn]) -> Ga
             first.judgement.variant,
             first.judgement.baseline
         );
+    }
+    if let Some(remedy) = first.guessed() {
+        fwdlab_guard::say!("  nothing says which way is better: {remedy}");
     }
     for finding in &too_few(first.judgement) {
         fwdlab_guard::say!("  {finding}: {}", finding.remedy());

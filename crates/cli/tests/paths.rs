@@ -681,6 +681,30 @@ fn a_gate_that_could_not_tell_ends_with_4() {
     assert_eq!(gate("few.pps", &["--fail-on", "invalid"]).0, Some(1));
 }
 
+/// Costs that rose were "faster", and the gate was green.
+#[test]
+fn a_gate_is_not_green_where_nothing_says_which_way_is_better() {
+    let lab = Lab::new(EXPERIMENT);
+    for (name, centre) in [("old", 1000.0), ("new", 1100.0)] {
+        let values = (0..12).map(|i| format!("{}\n", centre + f64::from(i * 7 % 11) / 100.0));
+        let values: String = values.collect();
+        fs::write(lab.path(&format!("{name}.txt")), &values).expect("a file");
+        fs::write(lab.path(&format!("{name}.pps")), &values).expect("a file");
+    }
+    let gate = |ending: &str, more: &[&str]| {
+        let [old, new] = ["old", "new"].map(|name| format!("{name}.{ending}"));
+        let arguments = [&["compare", &old, &new, "--fail-on", "slower"], more].concat();
+        let output = lab.fwdlab(&arguments);
+        (output.status.code(), text(&output.stderr))
+    };
+    let (code, said) = gate("txt", &[]);
+    assert!(code == Some(4) && said.contains("--lower-is-better"), "{said}");
+    assert_eq!(gate("txt", &["--lower-is-better"]).0, Some(1));
+    assert_eq!(gate("pps", &[]), (Some(0), String::new()));
+    let (code, said) = gate("pps", &["--lower-is-better"]);
+    assert!(code == Some(0) && said.contains("--lower-is-better changes nothing"), "{said}");
+}
+
 /// A gate that compares something else than it was asked for, or a thing with itself, is never green.
 #[test]
 fn a_gate_is_not_green_where_a_side_is_missing_or_the_other_one() {

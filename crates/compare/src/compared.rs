@@ -10,7 +10,8 @@ use fwdlab_stats::{
 };
 use serde::Serialize;
 
-use fwdlab_claims::runs::Series;
+use crate::apart::Apart;
+use fwdlab_claims::runs::{SaidBy, Series};
 use fwdlab_claims::saved::Saved;
 use fwdlab_claims::words;
 use fwdlab_guard::words::pasted;
@@ -66,6 +67,12 @@ pub struct Compared {
     pub confidence: Confidence,
     /// One group per metric, traffic or benchmark.
     pub groups: Vec<Group>,
+    /// Campaigns that differ in more than is compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<Apart>,
+    /// Campaigns that a debug build measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub debug_builds: Vec<String>,
     /// What has nothing to be compared with.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
@@ -164,6 +171,35 @@ pub struct Group {
     pub series: Vec<Series>,
     /// One judgement per series behind the baseline, in their order.
     pub judgements: Vec<Judgement>,
+}
+
+impl Compared {
+    /// Whether the wish of whoever asked decided which way of any figure is better.
+    pub fn is_direction_asked(&self) -> bool {
+        self.groups.iter().flat_map(|own| &own.series).any(|own| own.said_by == SaidBy::Asked)
+    }
+
+    /// What is to be known of the campaigns, but for what goes on with them.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = self.apart.iter().map(ToString::to_string).collect();
+        if let [first, others @ ..] = &self.debug_builds[..] {
+            let more = match others.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            notes.push(format!(
+                "measured with a debug build of fwdlab, whose figures mean little: {first}{more}; build it with \
+                 --release and measure again"
+            ));
+        }
+        notes
+    }
+
+    /// What is to be known of all of it.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let unfinished = self.unfinished.iter().map(ToString::to_string);
+        self.notes().into_iter().chain(unfinished)
+    }
 }
 
 impl Group {

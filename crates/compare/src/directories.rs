@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::apart::Settings;
 use crate::asked::{based, terms};
 use crate::input::{metric_of, results};
 use crate::{CompareError, Compared, Group, Judgement, Options, Unfinished, campaigns, sides};
@@ -35,13 +36,17 @@ pub(crate) fn compare(options: &Options) -> Result<Option<Compared>, CompareErro
         (before, after) => Some([before, after]),
     };
     let unfinished = before.iter().chain(&after).filter_map(Unfinished::of).collect();
+    let all = sides.unwrap_or([&before, &after]);
+    let settings = Settings::read(all)?;
     let groups = match (&before[..], sides) {
-        (_, Some(sides)) => sides::compare(sides, options)?,
+        (_, Some(sides)) => sides::compare(sides, &settings, options)?,
         ([only], None) => alone(only, options)?,
         (all, None) => campaigns::compare(all, options)?,
     };
     let left_out = sides.map(sides::left_out).unwrap_or_default();
-    Ok(Some(Compared { confidence: options.confidence, groups, left_out, unfinished }))
+    let confidence = options.confidence;
+    let (apart, debug_builds) = (settings.apart(all), settings.debug_builds(all));
+    Ok(Some(Compared { confidence, groups, apart, debug_builds, left_out, unfinished }))
 }
 
 fn no_campaign(path: &Path) -> CompareError {

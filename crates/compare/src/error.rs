@@ -81,6 +81,14 @@ pub enum CompareError {
         /// Their names.
         known: Vec<String>,
     },
+    /// A file without a head has several numbers a line.
+    #[error("{path} has several numbers a line; write one a line, or choose with --column one of: {}", known.join(", "))]
+    Columns {
+        /// The source.
+        path: PathBuf,
+        /// The numbers of the columns.
+        known: Vec<String>,
+    },
     /// Two columns have one name.
     #[error("{path} has two columns `{name}`; give each variant a name of its own")]
     Twice {
@@ -145,6 +153,15 @@ pub enum CompareError {
     #[error("nothing to compare: {found}; give a second file, or a file with two variants")]
     Alone {
         /// What there is.
+        found: String,
+    },
+    /// Several series, each of another metric, unit or group.
+    #[error(
+        "nothing to compare, for no two are of one kind: {found}; give what is compared the same head, unit and group, \
+         and files of plain numbers the same ending of their names (.pps is frames/s)"
+    )]
+    Unlike {
+        /// What there is, each with its kind.
         found: String,
     },
     /// Two campaigns whose figures are not of one kind.

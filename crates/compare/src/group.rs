@@ -36,8 +36,11 @@ pub(crate) fn arrange(
     let (groups, alone): (Vec<Arranged>, Vec<Arranged>) =
         groups.into_iter().partition(|group| group.len() > 1);
     if groups.is_empty() {
-        let alone: Vec<String> = alone.iter().map(|group| group[0].describe()).collect();
-        return Err(CompareError::Alone { found: format!("only {}", alone.join(", ")) });
+        if let [only] = &alone[..] {
+            return Err(CompareError::Alone { found: format!("only {}", only[0].describe()) });
+        }
+        let each: Vec<String> = alone.iter().map(|group| kind(&group[0])).collect();
+        return Err(CompareError::Unlike { found: each.join(", ") });
     }
     // The first source is of before the change; what is there alone, nobody knows the after of.
     let before = options.sources.first().filter(|_| options.sources.len() > 1);
@@ -48,6 +51,17 @@ pub(crate) fn arrange(
         only_in: group[0].source.clone(),
     };
     Ok((groups, alone.into_iter().map(left_out).collect()))
+}
+
+/// A series with what tells it from others: `a` in a.pps: forwarding rate in frames/s.
+fn kind(own: &Series) -> String {
+    let metric = if own.metric.is_empty() { "figures" } else { &own.metric };
+    let unit = match own.unit.as_str() {
+        "" => " without a unit".to_owned(),
+        unit if unit == own.metric => String::new(),
+        unit => format!(" in {unit}"),
+    };
+    format!("{}: {metric}{unit}", own.describe())
 }
 
 /// Leaves the series of the wanted metric; without a wish all are kept.

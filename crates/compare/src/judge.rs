@@ -10,7 +10,7 @@ use fwdlab_stats::{Comparison, Error, model, shared};
 
 use crate::group::Arranged;
 use crate::{Group, Judgement, MARGIN, Options};
-use fwdlab_claims::runs::{self, Judged, Series, Terms};
+use fwdlab_claims::runs::{self, Judged, SaidBy, Series, Terms};
 
 /// Judges every series of each group against the first. A list of benchmarks shares a false discovery
 /// rate, the variants of any other group without blocks share their level by Holm's correction.
@@ -62,7 +62,10 @@ fn shown(group: Arranged, judged: Vec<Judged>, margin: f64) -> Group {
 fn doubts(baseline: &Series, variant: &Series) -> impl Iterator<Item = Finding> {
     let names = [baseline.name.as_str(), variant.name.as_str()];
     let figures = [&baseline.values[..], &variant.values[..]];
-    validity::same_figures(names, figures).into_iter().chain(validity::units_apart(figures))
+    let is_unsaid = baseline.said_by == SaidBy::Nobody;
+    let unsaid = is_unsaid.then(|| Finding::DirectionUnsaid { metric: baseline.metric.clone() });
+    let same = validity::same_figures(names, figures).into_iter();
+    same.chain(validity::units_apart(figures)).chain(unsaid)
 }
 
 fn is_blocked(group: &Arranged) -> bool {

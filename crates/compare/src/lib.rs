@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod apart;
 mod asked;
 mod campaigns;
 mod compared;
@@ -23,6 +24,7 @@ mod sides;
 #[cfg(test)]
 mod tests;
 
+pub use apart::Apart;
 use compared::MARGIN;
 pub use compared::{
     Compared, Group, Judgement, LeftOut, OneCampaign, Options, Several, Unfinished,
@@ -44,5 +46,12 @@ pub fn compare(options: &Options, stdin: &mut dyn Read) -> Result<Compared, Comp
     let (groups, left_out) = group::arrange(input::read_all(options, stdin)?, options)?;
     let judged = judge::judge(groups, options);
     let (groups, unfinished) = directories::as_reported(judged, options)?;
-    Ok(Compared { confidence: options.confidence, groups, left_out, unfinished })
+    Ok(Compared {
+        confidence: options.confidence,
+        groups,
+        apart: Vec::new(),
+        debug_builds: Vec::new(),
+        left_out,
+        unfinished,
+    })
 }

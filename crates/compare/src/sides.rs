@@ -7,6 +7,7 @@ use fwdlab_stats::unpaired::{self, Pair};
 use fwdlab_stats::validity::{self, Finding};
 use fwdlab_stats::{Comparison, Error, Resolution, Subject, Verdict, percent_interval, shared};
 
+use crate::apart::Settings;
 use crate::asked::terms;
 use crate::campaigns::{all_differ, least, of_one_experiment, speeds};
 use crate::{CompareError, Group, Judgement, LeftOut, Options};
@@ -19,6 +20,7 @@ use fwdlab_results::{Metric, Results, Trial};
 /// A group for every traffic and variant that both sides have.
 pub(crate) fn compare(
     sides: [&[Results]; 2],
+    settings: &Settings,
     options: &Options,
 ) -> Result<Vec<Group>, CompareError> {
     if let Some(name) = &options.baseline {
@@ -55,7 +57,7 @@ pub(crate) fn compare(
     };
     Ok(shared
         .into_iter()
-        .map(|(traffic, variant)| Own { sides, traffic, variant }.group(&by))
+        .map(|(traffic, variant)| Own { sides, settings, traffic, variant }.group(&by))
         .collect())
 }
 
@@ -131,6 +133,7 @@ struct OneSide {
 /// One variant with one traffic, on both sides.
 struct Own<'a> {
     sides: [&'a [Results]; 2],
+    settings: &'a Settings,
     traffic: &'a str,
     variant: &'a str,
 }
@@ -216,6 +219,7 @@ impl<'a> Own<'a> {
         let all = trials.each_ref().map(|side| side.concat());
         let mut findings: Vec<Finding> =
             self.sides.into_iter().flatten().flat_map(judge::changed).collect();
+        findings.extend(self.settings.traffic(self.traffic));
         findings.extend(checks(trials, &all, metric));
         for own in series {
             // Both sides have trials of these names.

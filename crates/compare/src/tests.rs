@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 use fwdlab_stats::multiple::Kind;
 use fwdlab_stats::validity::Finding;
-use fwdlab_stats::{Confidence, Method};
+use fwdlab_stats::{Confidence, Direction, Method};
 
 fn directory() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -163,7 +163,24 @@ fn traffics_and_groups_are_told_apart_whatever_their_names() {
 #[test]
 fn a_name_that_says_a_cost_is_better_low() {
     let dir = directory();
-    for head in ["ns/frame", "trial_cost_ns", "latency_us", "p99 latency"] {
+    for head in [
+        "ns/frame",
+        "trial_cost_ns",
+        "latency_us",
+        "p99 latency",
+        "cycles",
+        "time",
+        "seconds",
+        "cost",
+        "loss (%)",
+        "drops",
+        "duration_s",
+        "ns per frame",
+        "instructions",
+        "instructions per frame",
+        "CPU time (%)",
+        "drops (1/s)",
+    ] {
         let rows: String = (0..6)
             .map(|n| format!("a,{}\nb,{}\n", 50.0 + f64::from(n), 60.0 + f64::from(n)))
             .collect();
@@ -172,6 +189,70 @@ fn a_name_that_says_a_cost_is_better_low() {
         let word = result.groups[0].judgements[0].verdict.word();
         assert!(["slower", "worse"].contains(&word), "{head}: {word}");
     }
+}
+
+/// "Slower by 10 %" was said of a column of seconds that fell, and of lines of bare numbers.
+#[test]
+fn which_way_is_better_is_not_guessed_without_a_word() {
+    let dir = directory();
+    let is_unsaid = |options: &Options| {
+        let result = compared(options);
+        let own = &result.groups[0].judgements[0];
+        let is_it = |found: &Finding| matches!(found, Finding::DirectionUnsaid { .. });
+        (own.word, own.findings.iter().any(is_it))
+    };
+    let rows =
+        |of: f64| (0..6).map(|n| format!("{}\n", of + f64::from(n) / 10.0)).collect::<String>();
+    let (a, b) = (write(&dir, "a.txt", &rows(50.0)), write(&dir, "b.txt", &rows(60.0)));
+    assert_eq!(is_unsaid(&options(&[&a, &b])), ("faster", true));
+    let asked = Options { is_lower_better: true, ..options(&[&a, &b]) };
+    assert_eq!(is_unsaid(&asked), ("slower", false));
+    for (head, word, unsaid) in [
+        ("v", "faster", true),
+        ("drop rate", "better", true),
+        ("instructions per cycle", "faster", false),
+        ("packets per us", "faster", false),
+        ("throughput", "faster", false),
+        ("goodput (Mbps)", "faster", false),
+        ("forwarding rate", "faster", false),
+        ("partial drop rate", "better", false),
+    ] {
+        let row = |n: i32| {
+            format!("x,{}\ny,{}\n", 50.0 + f64::from(n) / 10.0, 60.0 + f64::from(n) / 10.0)
+        };
+        let csv = format!("variant,{head}\n{}", (0..6).map(row).collect::<String>());
+        let path = write(&dir, "heads.csv", &csv);
+        let (own, is_it) = is_unsaid(&options(&[&path]));
+        assert_eq!((own, is_it), (word, unsaid), "{head}");
+    }
+}
+
+#[test]
+fn figures_of_two_units_or_columns_in_one_file_are_not_mixed() {
+    let dir = directory();
+    let fault = |name: &str, text: &str| {
+        let (a, b) = (write(&dir, "base.pps", BASE), write(&dir, name, text));
+        compare(&options(&[&a, &b]), &mut std::io::empty()).unwrap_err().to_string()
+    };
+    let kilo = fault("b.pps", "999.1 kpps\n999.2 kpps\n");
+    assert!(kilo.contains("b.pps line 1") && kilo.contains("frames/s"), "{kilo}");
+    let mixed = fault("b.txt", "999 kpps\n1.01 Mpps\n");
+    assert!(mixed.contains("b.txt line 2") && mixed.contains("one unit"), "{mixed}");
+    let numbered = fault("b.pps", "1 1000\n2 1001\n3 1002\n");
+    assert!(numbered.contains("--column one of: 1, 2"), "{numbered}");
+    let unlike = fault("b.txt", "1000\n1001\n");
+    assert!(
+        unlike.contains("figures without a unit") && unlike.contains("in frames/s"),
+        "{unlike}"
+    );
+    assert!(!unlike.contains("second file"), "{unlike}");
+    let (a, b) = (
+        write(&dir, "a.txt", "50 us\n51 us\n52 us\n"),
+        write(&dir, "b.txt", "60 us\n61 us\n62 us\n"),
+    );
+    assert_eq!(compared(&options(&[&a, &b])).groups[0].direction, Direction::LowerIsBetter);
+    let second = Options { column: Some("2".to_owned()), ..options(&[&a, &b]) };
+    assert!(compare(&second, &mut std::io::empty()).is_err());
 }
 
 #[test]

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use fwdlab_compare::{Compared, Format, Options};
+use fwdlab_results::environment::Environment;
 use fwdlab_results::journal::Journal;
 use fwdlab_results::{
     Benchmark, Busy, BusyBy, Campaign, LimitedBy, Measure, Results, Soak, Status, Trial, examples,
@@ -25,6 +26,7 @@ struct Figures {
     by: Option<BusyBy>,
     /// The share of the time in which tester and device had their processors.
     core_share: f64,
+    frame_bytes: u16,
     is_ok: bool,
 }
 
@@ -35,6 +37,7 @@ const USUAL: Figures = Figures {
     limit: LimitedBy::Device,
     by: None,
     core_share: 1.0,
+    frame_bytes: 64,
     is_ok: true,
 };
 
@@ -101,6 +104,7 @@ fn trial((block, traffic, variant): (u32, &str, &str), order: u32, own: Figures)
         variant: variant.to_owned(),
         rate_pps: Some(own.rate),
         limited_by: own.limit,
+        frame_bytes: own.frame_bytes,
         status: if own.is_ok { Status::Ok } else { Status::Failed },
         reason: (!own.is_ok).then(|| "made up".to_owned()),
         ..examples::trial(0)
@@ -142,8 +146,8 @@ fn figures() -> impl Strategy<Value = Figures> {
             soak: None,
             limit,
             by: None,
-            core_share: 1.0,
             is_ok,
+            ..USUAL
         },
     )
 }
@@ -850,4 +854,51 @@ fn only_what_was_asked_for_and_measured_is_compared() {
     let all = compared(&[&dirs[0]], by("soak"));
     let names: Vec<&str> = all.groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["inet"]);
+}
+
+/// "Slower by 20 %" was said of another processor, another build, other routes, without a word of them.
+#[test]
+fn what_campaigns_differ_in_beside_the_change_is_said() {
+    let (_root, dirs) = directories(&[faster(1.0, 8, 0), faster(1.0, 8, 1), faster(1.0, 8, 2)]);
+    let dirs: Vec<&Path> = dirs.iter().map(PathBuf::as_path).collect();
+    let environment = |dir: &Path, profile: &str| {
+        let mut own = Environment::default();
+        own.machine.processor = "one".to_owned();
+        own.fwdlab.profile = profile.to_owned();
+        std::fs::write(dir.join("environment.json"), serde_json::to_vec(&own).unwrap()).unwrap();
+    };
+    dirs.iter().for_each(|dir| environment(dir, "release"));
+    for sources in [&dirs[..2], &dirs[..]] {
+        assert!(compared(sources, Options::default()).apart.is_empty());
+    }
+    environment(dirs[1], "debug");
+    for sources in [&dirs[..2], &dirs[..]] {
+        let all = compared(sources, Options::default());
+        assert_eq!(all.apart.len(), 1, "{:?}", all.apart);
+        let said = text(&all).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("run-2 differ in what they ran on"), "{said}");
+        assert!(said.contains("(release), ") && said.contains("(debug)"), "{said}");
+        assert!(said.contains("debug build of fwdlab, whose figures mean little: "), "{said}");
+    }
+    let other = vec![dirs[1].to_owned()];
+    let all = compared(&dirs[2..], Options { after: other, ..Options::default() });
+    assert_eq!(all.apart.len(), 1, "{:?}", all.apart);
+}
+
+#[test]
+fn another_traffic_after_a_change_is_no_effect_of_it() {
+    let long = |seed: usize| {
+        let mut made = faster(1.0, 8, seed);
+        made.figures
+            .iter_mut()
+            .for_each(|own| (own.frame_bytes, own.rate) = (1518, own.rate * 0.6));
+        made
+    };
+    let all: Vec<Made> = (0..3).map(|at| faster(1.0, 8, at)).chain((3..6).map(long)).collect();
+    let (_root, dirs) = directories(&all);
+    let options = Options { after: dirs[3..].to_vec(), ..Options::default() };
+    let dirs: Vec<&Path> = dirs[..3].iter().map(PathBuf::as_path).collect();
+    let own = &compared(&dirs, options).groups[0].judgements[0];
+    assert_eq!(own.verdict.word(), "invalid", "{}", own.sentence);
+    assert!(own.sentence.contains("frames of 1518 bytes"), "{}", own.sentence);
 }

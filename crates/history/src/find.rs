@@ -6,14 +6,15 @@ mod found;
 mod known;
 #[cfg(test)]
 mod machine_tests;
+mod newest;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use fwdlab_stats::change::{self, Change, Settings, Told, today};
 
-pub use self::found::{Alert, Cause, History, Moved, Options, Outgrown};
+pub use self::found::{Alert, Cause, History, Moved, Newest, Options, Outgrown};
 use crate::machines;
-use crate::point::Point;
+use crate::point::{BUILD, Point};
 use crate::series::{Series, gather};
 use crate::store::Acknowledged;
 
@@ -27,14 +28,19 @@ pub fn find(
     options: &Options,
 ) -> History {
     let mut points: Vec<Point> = points.into_iter().collect();
-    let warnings = machines::tell_apart(&mut points);
+    let mut warnings = machines::tell_apart(&mut points);
     let is_asked =
         |point: &Point| options.only.iter().any(|part| point.series.name().contains(part.as_str()));
     points.retain(|point| options.only.is_empty() || is_asked(point));
+    warnings.extend(debug_builds(&points));
     let series = gather(points);
+    warnings.extend(series.iter().filter(|own| !own.is_ordered()).map(unordered));
     let told: Vec<Told> = series
         .iter()
-        .map(|own| change::told(&own.medians(), own.noise(), &options.settings))
+        .map(|own| match own.is_ordered() {
+            true => change::told(&own.medians(), own.noise(), &options.settings),
+            false => Told::default(),
+        })
         .collect();
     let mut suspected = suspects(&series, &told, &options.settings);
     let changes = told.into_iter().map(|told| told.changes).collect();
@@ -48,13 +54,47 @@ pub fn find(
     moved.extend(history.kept(&moved, acknowledged, &options.settings));
     history.alerts = history.alerts_of(moved, acknowledged, options);
     history.suspects = history.alerts_of(suspected, acknowledged, options);
+    history.newest = history.newest();
     history
+}
+
+/// What is said of points that a debug build measured.
+fn debug_builds(points: &[Point]) -> Option<String> {
+    let is_debug =
+        |point: &&Point| point.setting.get(BUILD).is_some_and(|build| build.ends_with("(debug)"));
+    let own: Vec<&Point> = points.iter().filter(is_debug).collect();
+    let first = own.first()?;
+    Some(format!(
+        "{} of {} points were measured with a debug build of fwdlab, whose figures mean little (the first: {}); build it \
+         with --release and measure again",
+        own.len(),
+        points.len(),
+        first.source
+    ))
+}
+
+/// What is said of a series of which nobody knows what came first.
+fn unordered(own: &Series) -> String {
+    let mut names: Vec<&str> = own.points.iter().map(|point| point.revision.as_str()).collect();
+    names.dedup();
+    let more = names.len().saturating_sub(3);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    names.truncate(3);
+    format!(
+        "'{}': neither revisions nor days say which of its points came first ({}{more}), so that no change is looked for; \
+         `fwdlab compare` compares them",
+        own.key.name(),
+        names.join(", ")
+    )
 }
 
 /// What only the last points say, or a level too short to tell.
 fn suspects(series: &[Series], told: &[Told], settings: &Settings) -> Vec<Moved> {
     let mut suspects = Vec::new();
     for (index, (own, told)) in series.iter().zip(told).enumerate() {
+        if !own.is_ordered() {
+            continue;
+        }
         let start = told.changes.last().map_or(0, |last| last.at);
         let medians = own.medians();
         let alarm = today::alarm(&medians[start..], own.noise(), settings, today::BOUND);

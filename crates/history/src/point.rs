@@ -38,6 +38,9 @@ pub struct Key {
     pub unit: String,
 }
 
+/// What build of fwdlab measured a point, among how it was measured.
+pub(crate) const BUILD: &str = "fwdlab";
+
 /// The measure of a device's cost that was sampled at ticks of a clock: another quantity than one between readings of it.
 pub(crate) const SAMPLED: &str = "sampled";
 
@@ -119,6 +122,9 @@ pub struct Point {
     /// What the machine calls itself, where no more of it is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub host: String,
+    /// How it was measured, as far as that is known: build, kernel, what the device said is set, load, experiment.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub setting: BTreeMap<String, String>,
     /// The directory of it on this machine, for links; no part of a store.
     #[serde(skip)]
     pub place: Option<PathBuf>,

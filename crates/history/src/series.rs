@@ -33,11 +33,8 @@ pub fn gather(points: impl IntoIterator<Item = Point>) -> Vec<Series> {
 /// Puts points into their order, as [`gather`] does.
 pub(crate) fn sort(points: &mut Vec<Point>) {
     let revisions: Vec<Option<Revision>> = points.iter().map(Point::read_revision).collect();
-    let by_revision = revisions.windows(2).all(|pair| match pair {
-        [Some(a), Some(b)] => a.order(b).is_some(),
-        _ => false,
-    });
-    let by_date = points.iter().all(|point| point.date.is_some());
+    let by_revision = have_order(&revisions);
+    let by_date = have_days(points);
     let mut keyed: Vec<(Option<Revision>, Point)> =
         revisions.into_iter().zip(std::mem::take(points)).collect();
     keyed.sort_by(|(a, one), (b, other)| {
@@ -54,7 +51,25 @@ pub(crate) fn sort(points: &mut Vec<Point>) {
     points.extend(keyed.into_iter().map(|(_, point)| point));
 }
 
+/// Whether revisions have an order, each with the next.
+fn have_order(revisions: &[Option<Revision>]) -> bool {
+    revisions.windows(2).all(|pair| match pair {
+        [Some(a), Some(b)] => a.order(b).is_some(),
+        _ => false,
+    })
+}
+
+fn have_days(points: &[Point]) -> bool {
+    points.iter().all(|point| point.date.is_some())
+}
+
 impl Series {
+    /// Whether its points have an order, by their revisions or their days: by names alone none is before another.
+    pub fn is_ordered(&self) -> bool {
+        let revisions: Vec<_> = self.points.iter().map(Point::read_revision).collect();
+        have_order(&revisions) || have_days(&self.points)
+    }
+
     /// The medians of its points.
     pub fn medians(&self) -> Vec<f64> {
         self.points.iter().map(Point::median).collect()

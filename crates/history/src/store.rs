@@ -17,6 +17,8 @@ use crate::{Error, Result};
 
 /// Longest line that is read.
 const MAX_LINE: u64 = 4 * 1024 * 1024;
+/// Runs whose figures, taken together, no other campaign of that moment has.
+const FEWEST_RUNS: usize = 3;
 /// Longest store that is read.
 const MAX_STORE: u64 = 4 << 30;
 /// What some editors put before a text in UTF-8.
@@ -190,6 +192,9 @@ impl Store {
                 Entry::Occupied(own) => {
                     let own = &mut self.points[*own.get()];
                     own.place = point.place;
+                    if own.setting.is_empty() {
+                        own.setting = point.setting;
+                    }
                     // lines of earlier versions say nothing of the hardware
                     if own.hardware.is_empty() && own.host.is_empty() {
                         own.hardware = point.hardware;
@@ -246,7 +251,23 @@ impl Store {
 
 /// A point without what is known of its machine.
 fn measured(point: &Point) -> Point {
-    Point { hardware: BTreeMap::new(), host: String::new(), ..point.clone() }
+    Point {
+        hardware: BTreeMap::new(),
+        host: String::new(),
+        setting: BTreeMap::new(),
+        source: source(point),
+        ..point.clone()
+    }
+}
+
+/// Where a point is from, as far as that tells it from others: figures of some runs on one day are of that campaign,
+/// whatever its directory is called since.
+fn source(point: &Point) -> String {
+    let varies = point.values.iter().any(|own| *own != point.values[0]);
+    match point.date.is_some() && point.values.len() >= FEWEST_RUNS && varies {
+        true => String::new(),
+        false => point.source.clone(),
+    }
 }
 
 /// The last bytes of a file, as many as there are.
@@ -326,6 +347,32 @@ mod tests {
         let points = || values.chunks(5).map(long).collect();
         assert_eq!(Store::default().add(&path, points()).unwrap(), 80);
         assert_eq!(Store::read(&path).unwrap().add(&path, points()).unwrap(), 0);
+    }
+
+    /// A directory that was renamed after it was stored was a second point of the same campaign.
+    #[test]
+    fn a_campaign_whose_directory_was_renamed_is_taken_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history.jsonl");
+        let own = |source: &str, values: &[f64]| Point {
+            source: format!("{source}/radix.inet"),
+            date: Some("2026-01-01T00:00:01Z".into()),
+            values: values.to_vec(),
+            ..point("r1")
+        };
+        let first = own("monday", &[1.5, 2.0, 2.5]);
+        assert_eq!(Store::default().add(&path, vec![first]).unwrap(), 1);
+        let mut store = Store::read(&path).unwrap();
+        let renamed = own("tuesday", &[1.5, 2.0, 2.5]);
+        assert_eq!(store.add(&path, vec![renamed.clone()]).unwrap(), 0);
+        // other figures, another day, or figures that any campaign may have are no copy
+        let other = own("tuesday", &[1.5, 2.0, 2.6]);
+        let later = Point { date: Some("2026-01-02T00:00:01Z".into()), ..renamed };
+        let flat = |source| own(source, &[2.0, 2.0, 2.0]);
+        assert_eq!(
+            store.add(&path, vec![other, later, flat("monday"), flat("tuesday")]).unwrap(),
+            4
+        );
     }
 
     /// What a later version knows of a machine is no other point.

@@ -150,6 +150,16 @@ pub enum Finding {
         /// About so many times, a power of a thousand.
         factor: f64,
     },
+    /// Nothing says whether more or less of the figure is better.
+    DirectionUnsaid {
+        /// What the figure is called; empty where it has no name.
+        metric: String,
+    },
+    /// What was sent before a change is not what was sent after it.
+    TrafficDiffers {
+        /// The traffic, before and after.
+        traffic: [String; 2],
+    },
     /// Received frames were wrong.
     FramesWrong {
         /// What was wrong with them: `misrouted`, `bad checksum`, ...
@@ -309,6 +319,7 @@ impl Finding {
             | Self::GeneratorLimited { .. }
             | Self::FlowsDiffer { .. }
             | Self::FactorsDiffer { .. }
+            | Self::TrafficDiffers { .. }
             | Self::BlocksApart { .. }
             | Self::NotApplied { .. }
             | Self::FramesWrong { .. }
@@ -375,6 +386,13 @@ impl Finding {
             }
             Self::SameFigures { .. } => "give the figures of two runs",
             Self::UnitsApart { .. } => "write the figures of both sides in one unit",
+            Self::DirectionUnsaid { .. } => {
+                "give --lower-is-better if less of it is better; a head with a unit says it itself, such as \
+                 `latency (us)` or `rate (pps)`"
+            }
+            Self::TrafficDiffers { .. } => {
+                "measure before and after with the same traffic; two traffics of one experiment have two names"
+            }
             Self::FramesWrong { .. } => {
                 "look at the device's configuration: it did not forward what it should"
             }

@@ -11,7 +11,7 @@ mod recorded;
 mod series;
 
 pub use context::Context;
-pub use series::Series;
+pub use series::{SaidBy, Series, direction_of};
 
 pub use judge::{Judged, Terms, compared, finish, not_computable, without_blocks};
 pub use recorded::{all, series};

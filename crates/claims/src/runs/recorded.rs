@@ -1,7 +1,7 @@
 //! Series from a results directory.
 
 use super::context::Context;
-use super::series::Series;
+use super::series::{SaidBy, Series};
 use fwdlab_results::{BusyBy, Metric, Results, Trial};
 
 /// A series per traffic, variant and metric, the baseline first, to be compared with other sources.
@@ -44,6 +44,7 @@ pub fn series(results: &Results, (variant, traffic): (&str, &str), metric: Metri
         metric: title(metric, &trials).to_owned(),
         unit: metric.unit_in(results.campaign.tick()).to_owned(),
         direction: metric.direction(),
+        said_by: SaidBy::Source,
         values: figures.iter().map(|(_, value)| *value).collect(),
         blocks: is_blocked.then(|| figures.iter().map(|(block, _)| *block).collect()),
         failed: failed().map(|trial| trial.id.clone()).collect(),

@@ -8,7 +8,19 @@ use fwdlab_stats::validity::Finding;
 use serde::Serialize;
 
 use super::context::Context;
-use fwdlab_results::Metric;
+use fwdlab_results::{Measure, Metric};
+
+/// Who says which way of a figure is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SaidBy {
+    /// Its unit or its name, or the campaign that measured it.
+    #[default]
+    Source,
+    /// Whoever asked for the comparison.
+    Asked,
+    /// Nobody: more is taken to be better.
+    Nobody,
+}
 
 /// Values of one variant from one source.
 #[derive(Debug, Clone, Serialize)]
@@ -25,6 +37,9 @@ pub struct Series {
     pub unit: String,
     /// Which way is better.
     pub direction: Direction,
+    /// Who says so.
+    #[serde(skip)]
+    pub said_by: SaidBy,
     /// The values in the order of the source, in base units.
     pub values: Vec<f64>,
     /// The block of each value, from a source with randomised blocks.
@@ -68,6 +83,7 @@ impl Series {
             } else {
                 Direction::HigherIsBetter
             },
+            said_by: if is_lower_better { SaidBy::Asked } else { SaidBy::Nobody },
             values,
             blocks: None,
             failed: Vec::new(),
@@ -81,8 +97,10 @@ impl Series {
     /// The series with a metric and a unit; the unit decides which way is better if it can, else the
     /// metric's name.
     pub fn of_metric(mut self, metric: &str, unit: &str) -> Self {
-        let said = direction_of(unit).or_else(|| direction_of_name(metric));
-        self.direction = said.unwrap_or(self.direction);
+        let said = direction_of_losses(metric).or_else(|| direction_of(unit));
+        if let Some(said) = said.or_else(|| direction_of_name(metric)) {
+            (self.direction, self.said_by) = (said, SaidBy::Source);
+        }
         (self.metric, self.unit) = (metric.to_owned(), unit.to_owned());
         self
     }
@@ -105,7 +123,7 @@ impl Series {
         }
         let metric = self.metric.to_lowercase();
         let is_speed = match self.unit.as_str() {
-            "" => true,
+            "" => !metric.split(|c: char| !c.is_alphanumeric()).any(|word| LOSSES.contains(&word)),
             "B/op" | "allocs/op" => false,
             unit => direction_of(unit).is_some(),
         };
@@ -142,26 +160,107 @@ impl Series {
     }
 }
 
-/// The direction of a metric whose name says it: a unit itself, a time at its end (`cost_ns`), or what
-/// nobody wants more of.
+/// Words of what nobody wants more of, in whatever time it comes.
+const LOSSES: [&str; 14] = [
+    "loss",
+    "losses",
+    "lost",
+    "drop",
+    "drops",
+    "dropped",
+    "miss",
+    "misses",
+    "error",
+    "errors",
+    "failures",
+    "retransmits",
+    "retransmissions",
+    "jitter",
+];
+/// Words of what something takes.
+const COSTS: [&str; 22] = [
+    "latency",
+    "latencies",
+    "delay",
+    "delays",
+    "time",
+    "times",
+    "duration",
+    "seconds",
+    "cycles",
+    "instructions",
+    "cost",
+    "costs",
+    "overhead",
+    "rtt",
+    "energy",
+    "joules",
+    "watts",
+    "cpu",
+    "ns",
+    "us",
+    "ms",
+    "s",
+];
+/// Words of what everybody wants more of.
+const GAINS: [&str; 7] = ["rate", "throughput", "goodput", "bandwidth", "speed", "pps", "ipc"];
+/// What something is counted in if it comes per time.
+const PER_TIME: [&str; 11] =
+    ["s", "sec", "second", "seconds", "ms", "us", "ns", "minute", "hour", "cycle", "cycles"];
+
+/// The direction of a metric whose name says it: one of this program's, a unit itself, a time at its end (`cost_ns`),
+/// what something takes or loses, what comes per time. `None` where its words do not agree, as of a rate of losses.
 fn direction_of_name(metric: &str) -> Option<Direction> {
-    let metric = metric.to_lowercase();
-    let last = metric.rsplit('_').next().filter(|last| *last != "s");
-    let is_cost = ["latency", "delay", "jitter"].iter().any(|own| metric.contains(own));
-    let cost = is_cost.then_some(Direction::LowerIsBetter);
-    cost.or_else(|| direction_of(&metric)).or_else(|| direction_of(last?))
+    if let Some(own) = direction_of_own(metric) {
+        return Some(own);
+    }
+    let metric = metric.to_lowercase().replace('/', " per ");
+    let words = words_of(&metric);
+    let per = words.iter().position(|word| *word == "per").unwrap_or(words.len());
+    let has = |all: &[&str]| words[..per].iter().any(|word| all.contains(word));
+    let is_per_time = words.get(per + 1).is_some_and(|word| PER_TIME.contains(word));
+    match ((has(&LOSSES) || has(&COSTS)) && !is_per_time, has(&GAINS) || is_per_time) {
+        (true, false) => Some(Direction::LowerIsBetter),
+        (false, true) => Some(Direction::HigherIsBetter),
+        _ => None,
+    }
+}
+
+/// What is lost is lost, also per second.
+fn direction_of_losses(metric: &str) -> Option<Direction> {
+    let lower = metric.to_lowercase();
+    let words = words_of(&lower);
+    let has = |all: &[&str]| words.iter().any(|word| all.contains(word));
+    let is_loss = has(&LOSSES) && !has(&GAINS) && direction_of_own(metric).is_none();
+    is_loss.then_some(Direction::LowerIsBetter)
+}
+
+/// The direction of one of this program's own figures.
+fn direction_of_own(metric: &str) -> Option<Direction> {
+    let mut plain = [Metric::Rate, Metric::Cost].into_iter();
+    let plain =
+        plain.find(|own| [own.name(), own.title()].contains(&metric)).map(Metric::direction);
+    let own = || Measure::ALL.into_iter().find(|own| [own.name(), own.title()].contains(&metric));
+    plain.or_else(|| own().map(Measure::direction))
+}
+
+fn words_of(metric: &str) -> Vec<&str> {
+    metric.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }
 
 /// The direction of a unit that says it itself: what is per second is a rate, what is per
 /// operation, frame or is a time is a cost.
-fn direction_of(unit: &str) -> Option<Direction> {
-    let is_rate = unit.ends_with("/s") || matches!(unit, "pps" | "Mpps" | "kpps");
-    let is_cost = unit.ends_with("/op")
-        || unit.ends_with("/frame")
-        || matches!(unit, "s" | "ms" | "us" | "ns");
+pub fn direction_of(unit: &str) -> Option<Direction> {
+    let is_rate = unit.ends_with("/s") || RATES.contains(&unit);
+    let is_cost = ["/op", "/frame", "/packet"].iter().any(|end| unit.ends_with(end))
+        || ["per frame", "per packet", "per op"].iter().any(|end| unit.ends_with(end))
+        || TIMES.contains(&unit);
     match (is_rate, is_cost) {
         (true, _) => Some(Direction::HigherIsBetter),
         (_, true) => Some(Direction::LowerIsBetter),
         _ => None,
     }
 }
+
+const RATES: [&str; 9] = ["pps", "kpps", "Kpps", "Mpps", "Gpps", "bps", "kbps", "Mbps", "Gbps"];
+const TIMES: [&str; 8] = ["s", "ms", "us", "ns", "\u{b5}s", "\u{3bc}s", "cycles", "instructions"];

@@ -31,6 +31,10 @@ pub(crate) fn text(compared: &Compared) -> String {
             findings(judgement, &mut text);
         }
     }
+    for own in compared.notes() {
+        text.push('\n');
+        wrapped(&format!("warning: {own}"), "  ", &mut text);
+    }
     for own in &compared.unfinished {
         let _ = writeln!(text, "\nwarning: {own}");
     }
@@ -242,8 +246,8 @@ pub(crate) fn markdown(compared: &Compared) -> String {
             text.push('\n');
         }
     }
-    for own in &compared.unfinished {
-        let _ = writeln!(text, "Warning: {}\n", fwdlab_guard::markdown::plain(&own.to_string()));
+    for own in compared.warnings() {
+        let _ = writeln!(text, "Warning: {}\n", fwdlab_guard::markdown::plain(&own));
     }
     text
 }

@@ -1,7 +1,9 @@
 //! A history and what was found in it.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
+use fwdlab_guard::words::one_line;
 use fwdlab_stats::change::{Change, Settings};
 
 use crate::point::Point;
@@ -93,6 +95,17 @@ impl Alert {
     }
 }
 
+/// The newest points of a series, far from the level before them: no change yet, and no reason to say nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Newest {
+    /// Index of the series.
+    pub series: usize,
+    /// How many points: one or two.
+    pub count: usize,
+    /// How far from the level the nearest of them is, as a ratio: -0.5 is half of it.
+    pub ratio: f64,
+}
+
 /// A history: series, their changes, and the causes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
@@ -105,6 +118,8 @@ pub struct History {
     /// What the last points may be, as the alerts that it would be. One that was measured again without showing
     /// is acknowledged; one that showed is an alert.
     pub suspects: Vec<Alert>,
+    /// Newest points that are far from their level, of which nothing else is said.
+    pub newest: Vec<Newest>,
     /// What makes the series doubtful: machines of one name.
     pub warnings: Vec<String>,
 }
@@ -128,6 +143,27 @@ impl History {
         let points = &self.series[moved.series].points;
         let Change { at, over, .. } = moved.change;
         (&points[at.saturating_sub(over)], &points[at])
+    }
+
+    /// What changed at the place of an alert beside the revision, each with both values, as far as both points tell.
+    pub fn beside(&self, alert: &Alert) -> Vec<String> {
+        let Some(first) = alert.moved.first() else { return Vec::new() };
+        let (before, after) = self.ends(first);
+        if before.setting.is_empty() || after.setting.is_empty() {
+            return Vec::new();
+        }
+        let names: BTreeSet<&String> = before.setting.keys().chain(after.setting.keys()).collect();
+        let value = |point: &Point, name: &String| {
+            point
+                .setting
+                .get(name)
+                .map_or_else(|| "unset".to_owned(), |own| one_line(own).into_owned())
+        };
+        let both = names.into_iter().map(|name| (name, value(before, name), value(after, name)));
+        let other = both.filter(|(_, before, after)| before != after);
+        other
+            .map(|(name, before, after)| format!("{}: {before} to {after}", one_line(name)))
+            .collect()
     }
 
     /// The last point that is surely before a change, and the first that is surely after it.

@@ -231,3 +231,64 @@ fn alerts_of_revisions_whose_days_go_backwards_have_an_order() {
         history.alerts.iter().map(|a| history.ends(&a.moved[0]).1.date.clone()).collect();
     assert!(days.is_sorted(), "{days:?}");
 }
+
+/// Of the newest point at half the level of all before it nothing was said.
+#[test]
+fn the_newest_point_far_from_its_level_is_told_and_is_no_alert() {
+    for (count, words) in
+        [(1, "newest point is 50.0 % below"), (2, "newest two points are 50.0 % below")]
+    {
+        let history =
+            find(points("atom", "pf", &step(14, 14 - count, 0.5)), &[], &Options::default());
+        assert!(history.alerts.is_empty() && history.suspects.is_empty());
+        assert_eq!(history.newest.len(), 1, "{count}");
+        for text in [crate::render::text(&history), crate::render::markdown(&history)] {
+            assert!(text.contains(words), "{text}");
+        }
+        assert!(crate::render::json(&history).unwrap().contains("\"newest\": [\n    {"));
+    }
+    for levels in [step(14, 14, 1.0), step(14, 13, 0.97), step(14, 7, 0.5)] {
+        let history = find(points("atom", "pf", &levels), &[], &Options::default());
+        assert!(history.newest.is_empty(), "{:?}", history.newest);
+    }
+}
+
+/// A debug build, another kernel or other settings from one point on were the software's regression without a word.
+#[test]
+fn what_else_changed_at_the_place_of_an_alert_is_said() {
+    let mut all = points("atom", "pf", &step(14, 8, 0.5));
+    for (at, point) in all.iter_mut().enumerate() {
+        let build = if at < 8 { "1 (release)" } else { "1 (debug)" };
+        let facts = [("fwdlab", build), ("kernel", "6.1")];
+        point.setting = facts.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    }
+    let history = find(all.clone(), &[], &Options::default());
+    let said = "changed there as well: fwdlab: 1 (release) to 1 (debug)";
+    assert!(history.warnings[0].starts_with("6 of 14 points were measured with a debug build"));
+    for text in [crate::render::text(&history), crate::render::markdown(&history)] {
+        assert!(text.contains(said), "{text}");
+        assert!(!text.contains("kernel"), "{text}");
+    }
+    assert!(crate::render::html(&history, std::path::Path::new(".")).unwrap().contains(said));
+    all[7].setting.clear();
+    assert!(history.beside(&history.alerts[0]).len() == 1);
+    let unknown = find(all, &[], &Options::default());
+    assert!(unknown.beside(&unknown.alerts[0]).is_empty());
+}
+
+/// "Regression after modular, at or before radix" was said of two images of one import, by the letters of their names.
+#[test]
+fn points_that_nothing_orders_have_no_change() {
+    let mut all = points("atom", "", &[1e6, 0.6e6]);
+    for (point, name) in all.iter_mut().zip(["modular", "radix"]) {
+        point.revision = name.into();
+    }
+    let history = find(all.clone(), &[], &Options::default());
+    assert!(history.alerts.is_empty() && history.suspects.is_empty());
+    assert!(history.warnings[0].contains("(modular, radix)"), "{:?}", history.warnings);
+    for (point, day) in all.iter_mut().zip(["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"]) {
+        point.date = Some(day.into());
+    }
+    let dated = find(all, &[], &Options::default());
+    assert!(dated.alerts.len() == 1 && dated.warnings.is_empty(), "{:?}", dated.warnings);
+}

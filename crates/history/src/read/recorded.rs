@@ -14,7 +14,7 @@ use fwdlab_results::{Imported, Measure, Metric, Results, Trial, units};
 
 use super::{Read, patched};
 use crate::machines::{of_environment, of_uname};
-use crate::point::{Key, Point, SAMPLED};
+use crate::point::{BUILD, Key, Point, SAMPLED};
 
 /// Reads one directory. What is damaged is left out with the reason.
 pub fn read(dir: &Path) -> Read {
@@ -117,9 +117,37 @@ fn take(results: &Results, read: &mut Read) {
             source,
             hardware: traits,
             host,
+            setting: if campaign.is_blocked() {
+                setting(results, first, &environment)
+            } else {
+                BTreeMap::new()
+            },
             place: Some(full.clone()),
         });
     }
+}
+
+/// How a campaign of ours was measured: what may make a difference beside the revision.
+fn setting(
+    results: &Results,
+    trial: &Trial,
+    environment: &Environment,
+) -> BTreeMap<String, String> {
+    let build = &environment.fwdlab;
+    let sha = &results.campaign.experiment_sha256;
+    let own = [
+        (BUILD, format!("{} {} ({})", build.version, build.commit, build.profile)),
+        ("compiler", build.rustc.clone()),
+        ("kernel", environment.kernel.release.clone()),
+        ("governor", environment.machine.governor.clone()),
+        ("hypervisor", environment.machine.hypervisor.clone()),
+        ("load", trial.load.clone()),
+        ("experiment file", sha.get(..8).unwrap_or(sha).to_owned()),
+    ];
+    let own = own.into_iter().filter(|(_, value)| !value.trim().is_empty());
+    let own = own.map(|(name, value)| (name.to_owned(), value));
+    let read_back = trial.measured.proof.iter().map(|(name, value)| (name.clone(), value.clone()));
+    own.chain(read_back).collect()
 }
 
 /// The trials in which tester and device had their processors to themselves. Blocks compare what was disturbed alike;

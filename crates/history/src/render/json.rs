@@ -3,12 +3,12 @@
 use fwdlab_guard::words;
 use serde_json::{Value, json};
 
-use crate::find::{Alert, Cause, History, Moved};
+use crate::find::{Alert, Cause, History, Moved, Newest};
 use crate::point::Point;
 use crate::series::Series;
 use crate::{Error, Result};
 
-/// `{"series": […], "alerts": […], "suspects": […], "warnings": […]}`; docs/history.md has the fields.
+/// `{"series": […], "alerts": […], "suspects": […], "newest": […], "warnings": […]}`; docs/history.md has the fields.
 ///
 /// # Errors
 /// When it cannot be encoded.
@@ -28,6 +28,7 @@ pub(super) fn value(history: &History) -> Value {
         "series": series,
         "alerts": alerts,
         "suspects": suspects,
+        "newest": history.newest.iter().map(|own| newest(history, own)).collect::<Vec<Value>>(),
         "warnings": history.warnings,
     })
 }
@@ -44,6 +45,16 @@ fn suspected(history: &History, alert: &Alert) -> Vec<Value> {
         })
     };
     alert.moved.iter().map(one).collect()
+}
+
+fn newest(history: &History, own: &Newest) -> Value {
+    let series = &history.series[own.series];
+    json!({
+        "series": series.key.name(),
+        "points": own.count,
+        "percent": own.ratio * 100.0,
+        "revision": series.points.last().map(|point| &point.revision),
+    })
 }
 
 fn one(history: &History, index: usize) -> Value {
@@ -130,6 +141,7 @@ fn alert(history: &History, own: &Alert) -> Value {
         })),
         "confirmed": own.confirmed,
         "moved": moved,
+        "beside": history.beside(own),
         "unmoved": own.unmoved.iter().map(|&i| name(i)).collect::<Vec<String>>(),
     })
 }

@@ -11,7 +11,7 @@ pub use json::json;
 pub use page::{html, readme};
 pub use text::{markdown, text};
 
-use crate::find::{Alert, Cause, History, Moved};
+use crate::find::{Alert, Cause, History, Moved, Newest};
 use fwdlab_results::units;
 
 /// A ratio as per cent with its sign: `-3.1 %`.
@@ -22,6 +22,40 @@ fn percent(ratio: f64) -> String {
 /// Whether a change is of more than ten times as much or as little.
 fn is_far(ratio: f64) -> bool {
     fwdlab_stats::Effect::from_ratio(1.0 + ratio).is_far()
+}
+
+/// `the newest point is 49.9 % below the level: one point proves nothing, measure again`; behind it the series.
+fn newest(own: &Newest) -> String {
+    let way = if own.ratio > 0.0 { "above" } else { "below" };
+    let apart = match is_far(own.ratio) {
+        true => format!("{} of", label(own.ratio)),
+        false => format!("{:.1} % {way}", own.ratio.abs() * 100.0),
+    };
+    match own.count {
+        1 => format!(
+            "the newest point is {apart} the level: one point proves nothing, measure again"
+        ),
+        _ => format!(
+            "the newest two points are {apart} the level or more: two prove nothing yet, measure again"
+        ),
+    }
+}
+
+/// The same as one sentence.
+fn newest_of(history: &History, own: &Newest) -> String {
+    format!("{}: {}", history.series[own.series].key.name(), newest(own))
+}
+
+/// Series of an alert, and what changed beside it, that are named; the others are counted.
+const NAMED: usize = 8;
+
+/// What changed beside the revision; of many the first are named.
+fn beside(history: &History, alert: &Alert) -> Vec<String> {
+    let mut all = history.beside(alert);
+    let more = all.len().saturating_sub(NAMED);
+    all.truncate(NAMED);
+    all.extend((more > 0).then(|| format!("{more} more (--format json names them)")));
+    all
 }
 
 /// A change in a word: `-3.1 %`, or `x400` and `x0.0025` where a percentage says nothing.

@@ -48,7 +48,8 @@ pub fn html(history: &History, at: &Path) -> Result<String> {
 /// What makes the series doubtful.
 fn warnings(history: &History) -> String {
     let one = |own: &String| format!("<p class=\"warning\">{}</p>\n", escaped(own));
-    history.warnings.iter().map(one).collect()
+    let newest = history.newest.iter().map(|own| super::newest_of(history, own));
+    history.warnings.iter().cloned().chain(newest).map(|own| one(&own)).collect()
 }
 
 /// Where each point comes from, and the link there.
@@ -130,6 +131,11 @@ fn alerts(history: &History) -> String {
             (true, _) => "taken back".to_owned(),
             (_, Some(reason)) => format!("acknowledged: {reason}"),
             _ => super::kind(alert),
+        };
+        let beside = super::beside(history, alert);
+        let state = match beside.is_empty() {
+            true => state,
+            false => format!("{state}; changed there as well: {}", beside.join("; ")),
         };
         for moved in &alert.moved {
             let (before, after) = history.ends(moved);

@@ -2,13 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::{kind, label, percent, place, size};
+use super::{NAMED, beside, kind, label, newest_of, percent, place, size};
 use crate::find::{Alert, Cause, History, Outgrown};
 use crate::series::Series;
 use fwdlab_results::units;
-
-/// Series of an alert that are named; the others are counted.
-const NAMED: usize = 8;
 
 /// 100 columns without colour.
 pub fn text(history: &History) -> String {
@@ -27,6 +24,9 @@ pub fn text(history: &History) -> String {
         }
         if !alert.unmoved.is_empty() {
             let _ = writeln!(text, "    did not move: {} series", alert.unmoved.len());
+        }
+        for own in beside(history, alert) {
+            let _ = writeln!(text, "    changed there as well: {own}");
         }
     }
     for alert in &history.suspects {
@@ -48,6 +48,9 @@ pub fn text(history: &History) -> String {
                 alert.id, after.revision
             );
         }
+    }
+    for own in &history.newest {
+        let _ = writeln!(text, "{}", newest_of(history, own));
     }
     if !text.is_empty() {
         text.push('\n');
@@ -168,11 +171,25 @@ pub fn markdown(history: &History) -> String {
             );
         }
     }
+    for alert in &history.alerts {
+        let beside = beside(history, alert);
+        if !beside.is_empty() {
+            let _ = writeln!(
+                text,
+                "\nNote: {}: changed there as well: {}.",
+                alert.id,
+                cell(&beside.join("; "))
+            );
+        }
+    }
     let points: usize = history.series.iter().map(|s| s.points.len()).sum();
     let _ =
         writeln!(text, "\n{} series, {}.", history.series.len(), units::plural(points, "point"));
     if let Some(single) = history.single() {
         let _ = writeln!(text, "\nNote: {single}.");
+    }
+    for own in &history.newest {
+        let _ = writeln!(text, "\nNote: {}.", cell(&newest_of(history, own)));
     }
     for warning in &history.warnings {
         let _ = writeln!(text, "\nWarning: {}", fwdlab_guard::markdown::plain(warning));

@@ -27,6 +27,8 @@ impl fmt::Display for Finding {
             | Self::NothingDiffers { .. }
             | Self::SameFigures { .. }
             | Self::UnitsApart { .. }
+            | Self::DirectionUnsaid { .. }
+            | Self::TrafficDiffers { .. }
             | Self::FramesWrong { .. }
             | Self::LossInBursts { .. }
             | Self::DropsApart { .. }
@@ -151,6 +153,16 @@ impl Finding {
                 f,
                 "units: the sides lie about {factor} times apart, as figures of two units do (kpps and pps, us and ns)"
             ),
+            Self::DirectionUnsaid { metric } => {
+                let what = if metric.is_empty() { "these figures" } else { metric.as_str() };
+                write!(
+                    f,
+                    "direction: nothing says whether more or less of {what} is better; more is taken to be"
+                )
+            }
+            Self::TrafficDiffers { traffic: [before, after] } => {
+                write!(f, "traffic: {before} before, {after} after")
+            }
             Self::FramesWrong { what, wrong, checked } => {
                 write!(f, "frames: {wrong} of {checked} {what}")
             }

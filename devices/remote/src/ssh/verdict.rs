@@ -11,7 +11,6 @@ pub fn of(role: &'static str, words: &str) -> RemoteError {
     let misconfigured = |what: &str, remedy: &str| {
         RemoteError::failed(FailureKind::Misconfigured, role, what, remedy)
     };
-    const DOCTOR: &str = "`fwdlab doctor --testbed FILE` shows what ssh says";
     if has("REMOTE HOST IDENTIFICATION HAS CHANGED") {
         return misconfigured(
             "its host key is not the one in known_hosts",
@@ -32,10 +31,10 @@ pub fn of(role: &'static str, words: &str) -> RemoteError {
         );
     }
     if has("Could not resolve hostname") {
-        return misconfigured("ssh does not know its address", DOCTOR);
+        return misconfigured("ssh does not know its address", "correct `ssh` in the testbed file");
     }
     if has("Bad configuration option") || has("terminating, ") || has("Bad owner or permissions") {
-        return misconfigured("the ssh configuration is wrong", DOCTOR);
+        return misconfigured("the ssh configuration is wrong", "`ssh -G` with its name shows it");
     }
     let what = if has("Connection refused") {
         "it refuses connections"
@@ -55,6 +54,18 @@ pub fn of(role: &'static str, words: &str) -> RemoteError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `fwdlab doctor --testbed FILE` said to run `fwdlab doctor --testbed FILE`.
+    #[test]
+    fn no_remedy_is_the_command_that_tells_it() {
+        for words in [
+            "ssh: Could not resolve hostname dut: x",
+            "config: line 3: Bad configuration option: x",
+        ] {
+            let error = of("dut", words).to_string();
+            assert!(!error.contains("doctor") && error.contains("ssh"), "{error}");
+        }
+    }
 
     #[test]
     fn words_of_ssh_become_kinds_and_go_no_further() {
