@@ -204,11 +204,8 @@ impl Reader<'_> {
             }
             end += 1;
         }
-        let word: String = (start..end)
-            .map(|at| self.char(at))
-            .collect::<String>()
-            .to_lowercase()
-            .replace('’', "'");
+        let word: String = (start..end).map(|at| self.char(at)).collect();
+        let word = word.to_lowercase().replace('’', "'");
         if let Some(stem) = word.strip_suffix("n't") {
             let stem = if stem == "wo" || stem == "ca" { "will" } else { stem };
             let (stem, cut) = (stem.to_owned(), end - 3);
