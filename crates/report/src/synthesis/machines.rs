@@ -31,7 +31,7 @@ pub(super) struct Change<'a> {
     /// Machines that have a figure.
     machines: Vec<Machine<'a>>,
     /// Machines that have none, and why.
-    silent: Vec<(&'a str, &'static str)>,
+    silent: Vec<(&'a str, String)>,
     /// All that have a figure.
     together: Option<Together>,
     margin: f64,
@@ -50,35 +50,38 @@ struct Machine<'a> {
     words: [&'static str; 2],
 }
 
-/// The changes that at least two machines have a figure of.
-pub(super) fn changes(all: &Synthesis) -> Vec<Change<'_>> {
-    let mut found = Vec::new();
-    for traffic in all.traffics() {
-        for variant in all.variants() {
-            let own = change(all, traffic, variant);
-            found.extend(Some(own).filter(|own| own.machines.len() > 1));
-        }
-    }
-    found
+/// All changes: those that at least two machines have a figure of, and those that have no summary.
+pub(super) fn changes(all: &Synthesis) -> (Vec<Change<'_>>, Vec<Change<'_>>) {
+    let pairs = all.traffics().into_iter().flat_map(|traffic| {
+        all.variants().into_iter().filter_map(move |variant| change(all, traffic, variant))
+    });
+    pairs.partition(|own| own.machines.len() > 1)
 }
 
-fn change<'a>(all: &'a Synthesis, traffic: &'a str, variant: &'a str) -> Change<'a> {
+/// A change beside the baseline that most machines have a figure beside.
+fn change<'a>(all: &'a Synthesis, traffic: &'a str, variant: &'a str) -> Option<Change<'a>> {
+    let verdicts = all.columns.iter().filter_map(|column| column.verdict(traffic, variant));
+    let baselines = super::unique(verdicts.map(|own| own.baseline.as_str()));
+    let beside = baselines.iter().rev().map(|baseline| beside(all, [traffic, variant, *baseline]));
+    beside.max_by_key(|own| own.machines.len())
+}
+
+fn beside<'a>(all: &'a Synthesis, of: [&'a str; 3]) -> Change<'a> {
+    let [traffic, variant, baseline] = of;
     let (mut machines, mut silent) = (Vec::new(), Vec::new());
     let mut seen: Vec<&str> = Vec::new();
     let mut margin = 0.0;
-    let mut baseline = None;
     for column in &all.columns {
         let Some(verdict) = column.verdict(traffic, variant) else { continue };
         let label = column.label.as_str();
         match (machine(label, verdict), seen.contains(&column.machine.as_str())) {
-            (_, true) => silent.push((label, "the same machine again")),
-            _ if baseline.is_some_and(|name| name != verdict.baseline) => {
-                silent.push((label, "another baseline"));
+            _ if verdict.baseline != baseline => {
+                silent.push((label, format!("its baseline is {}", verdict.baseline)));
             }
+            (_, true) => silent.push((label, "the same machine again".to_owned())),
             (Err(why), _) => silent.push((label, why)),
             (Ok(own), _) => {
                 seen.push(&column.machine);
-                baseline = Some(verdict.baseline.as_str());
                 margin = verdict.margin;
                 machines.push(own);
             }
@@ -89,15 +92,15 @@ fn change<'a>(all: &'a Synthesis, traffic: &'a str, variant: &'a str) -> Change<
     Change { traffic, variant, machines, silent, together, margin }
 }
 
-fn machine<'a>(label: &'a str, verdict: &'a VerdictClaim) -> Result<Machine<'a>, &'static str> {
-    let comparison = verdict.comparison().ok_or("nothing to compare")?;
-    if matches!(verdict.verdict, Verdict::Invalid { .. }) {
-        return Err("its comparison is invalid");
+fn machine<'a>(label: &'a str, verdict: &'a VerdictClaim) -> Result<Machine<'a>, String> {
+    if let Verdict::Invalid { why } = &verdict.verdict {
+        return Err(format!("invalid: {}", why.join("; ")));
     }
+    let comparison = verdict.comparison().ok_or("nothing to compare")?;
     let estimate = estimate(comparison);
     let error = error(comparison);
     if !(error.is_finite() && error > 0.0) {
-        return Err("its interval has no width");
+        return Err("its interval has no width".to_owned());
     }
     let saved = verdict.saved.as_ref().map_or_else(String::new, |own| {
         format!("{} of {} ns", units::ns_fine(own.ns), units::ns(own.baseline_ns))
@@ -148,17 +151,31 @@ impl Change<'_> {
             None => "two machines say nothing about a third".to_owned(),
         };
         let mut text = format!(
-            "together {}; machines differ by {:.1} % (p of being alike {}); {next}",
+            "together {}; machines differ by {:.1} % (test of that alone, not of the change: p {}); {next}",
             signed_change(all.estimate, [all.interval.low, all.interval.high]).join(" "),
             100.0 * all.between.exp_m1(),
             units::p_value(all.same_p),
         );
         if !self.silent.is_empty() {
-            let each: Vec<String> =
-                self.silent.iter().map(|(label, why)| format!("{label} ({why})")).collect();
-            let _ = write!(text, "; left out: {}", each.join(", "));
+            let _ = write!(text, "; left out: {}", self.left_out());
         }
         text
+    }
+
+    fn left_out(&self) -> String {
+        let each = self.silent.iter().map(|(label, why)| format!("{label} ({why})"));
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Why there is no summary of it.
+    fn alone(&self) -> String {
+        let figure = match self.machines.first() {
+            Some(own) => format!("only {} has a figure", own.label),
+            None => "no machine has a figure".to_owned(),
+        };
+        let others = if self.silent.is_empty() { String::new() } else { self.left_out() };
+        let gap = if others.is_empty() { "" } else { "; left out: " };
+        format!("{}, {}: {figure}{gap}{others}", self.traffic, self.variant)
     }
 
     /// A row for each machine, then all together, then the next.
@@ -238,9 +255,26 @@ fn percent(own: Estimate) -> String {
 /// The tables of all changes as text, for a terminal.
 pub fn text(all: &Synthesis) -> String {
     let mut text = String::new();
-    for own in changes(all) {
+    let (together, alone) = changes(all);
+    for own in together {
         text.push_str(&own.table().plain());
         let _ = writeln!(text, "=> {}\n", own.sentence());
+    }
+    text + &without_summary(&alone)
+}
+
+/// The changes without a summary, a line each.
+pub(super) fn without_summary(alone: &[Change<'_>]) -> String {
+    const MOST: usize = 20;
+    let mut text = String::new();
+    if !alone.is_empty() {
+        text.push_str("Without a summary, which needs two machines:\n\n");
+    }
+    for own in alone.iter().take(MOST) {
+        let _ = writeln!(text, "- {}", own.alone());
+    }
+    if let Some(more @ 1..) = alone.len().checked_sub(MOST) {
+        let _ = writeln!(text, "- and {more} more");
     }
     text
 }
