@@ -1,6 +1,7 @@
 //! Many variants, as year directories of an archive hold them: what fits on a few screens.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use fwdlab_stats::{Comparison, Verdict};
 
@@ -28,30 +29,48 @@ pub(super) fn brief(compared: &Compared) -> String {
     for group in compared.groups.iter().take(groups) {
         few(group, rows, &mut text);
     }
-    if let Some(more @ 1..) = compared.groups.len().checked_sub(groups) {
+    let more = compared.groups.len() - groups.min(compared.groups.len());
+    if more > 0 {
         let _ = writeln!(text, "{} left out\n", units::plural(more, "more group"));
     }
-    if let Some(count @ 1..) = Some(compared.unfinished.len()) {
-        let _ = writeln!(text, "{} left out\n", units::plural(count, "warning"));
+    if !compared.unfinished.is_empty() {
+        let warnings = units::plural(compared.unfinished.len(), "warning");
+        let _ = writeln!(text, "{warnings} of campaigns that were stopped left out\n");
     }
-    let source = compared.groups.first().and_then(|group| group.series.first());
     let _ = writeln!(
         text,
         "verdicts in words, and all variants: --all, or --format json\n\
          as series over images and dates, with what changed when: fwdlab history {}",
-        source.map_or("DIR", |own| own.source.as_str())
+        directory(compared)
     );
     text
 }
 
-/// The variants of a group that are proven different, the largest differences first, then others; in the
-/// order of the group.
+/// Where the first series is from.
+fn directory(compared: &Compared) -> String {
+    let series = compared.groups.first().and_then(|group| group.series.first());
+    let source = series.map_or(Path::new("DIR"), |own| Path::new(&own.source));
+    let directory = if source.is_file() { source.parent() } else { None };
+    match directory.unwrap_or(source).to_string_lossy() {
+        here if here.is_empty() => ".".to_owned(),
+        there => there.into_owned(),
+    }
+}
+
+/// The variants of a group that are proven different, those with the largest differences, then others, and
+/// the last; in the order of the group.
 fn few(group: &Group, rows: usize, text: &mut String) {
     let mut order: Vec<usize> = (0..group.judgements.len()).collect();
     order.sort_by(|a, b| {
         let [a, b] = [*a, *b].map(|at| weight(&group.judgements[at]));
         b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
     });
+    // images stand in the order of their dates: the newest is shown, whatever its difference is
+    if let Some(newest) = order.iter().position(|at| at + 1 == order.len())
+        && newest >= rows
+    {
+        order[rows - 1..=newest].rotate_right(1);
+    }
     let mut shown: Vec<usize> = order.iter().copied().take(rows).collect();
     shown.sort_unstable();
     let _ = writeln!(text, "{}", title(group));
@@ -64,7 +83,7 @@ fn few(group: &Group, rows: usize, text: &mut String) {
         let _ = writeln!(
             text,
             "{} left out, {proven} of them proven different",
-            units::plural(left_out.len(), "smaller difference")
+            units::plural(left_out.len(), "variant")
         );
     }
     text.push('\n');

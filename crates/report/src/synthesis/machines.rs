@@ -61,9 +61,11 @@ pub(super) fn changes(all: &Synthesis) -> (Vec<Change<'_>>, Vec<Change<'_>>) {
 /// A change beside the baseline that most machines have a figure beside.
 fn change<'a>(all: &'a Synthesis, traffic: &'a str, variant: &'a str) -> Option<Change<'a>> {
     let verdicts = all.columns.iter().filter_map(|column| column.verdict(traffic, variant));
-    let baselines = super::unique(verdicts.map(|own| own.baseline.as_str()));
-    let beside = baselines.iter().rev().map(|baseline| beside(all, [traffic, variant, *baseline]));
-    beside.max_by_key(|own| own.machines.len())
+    let named: Vec<&str> = verdicts.map(|own| own.baseline.as_str()).collect();
+    let often = |baseline: &str| named.iter().filter(|name| **name == baseline).count();
+    let baselines = super::unique(named.iter().copied()).into_iter().rev();
+    let beside = baselines.map(|name| (often(name), beside(all, [traffic, variant, name])));
+    beside.max_by_key(|(often, own)| (own.machines.len(), *often)).map(|(_, own)| own)
 }
 
 fn beside<'a>(all: &'a Synthesis, of: [&'a str; 3]) -> Change<'a> {
