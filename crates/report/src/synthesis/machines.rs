@@ -10,7 +10,7 @@ use fwdlab_results::units;
 use fwdlab_stats::distribution::normal_quantile;
 use fwdlab_stats::machines::{Figure, Synthesis as Together, synthesis};
 use fwdlab_stats::{
-    Comparison, Confidence, Verdict, percent_interval, signed_change, signed_percent,
+    Comparison, Confidence, Effect, Verdict, percent_interval, signed_change, signed_percent,
 };
 
 use super::Synthesis;
@@ -99,7 +99,8 @@ fn machine<'a>(label: &'a str, verdict: &'a VerdictClaim) -> Result<Machine<'a>,
         return Err(format!("invalid: {}", why.join("; ")));
     }
     let comparison = verdict.comparison().ok_or("nothing to compare")?;
-    let estimate = estimate(comparison);
+    let interval = comparison.interval95;
+    let estimate = in_percent([comparison.estimate, interval.low, interval.high]);
     let error = error(comparison);
     if !(error.is_finite() && error > 0.0) {
         return Err("its interval has no width".to_owned());
@@ -119,12 +120,9 @@ fn machine<'a>(label: &'a str, verdict: &'a VerdictClaim) -> Result<Machine<'a>,
     })
 }
 
-fn estimate(comparison: &Comparison) -> Estimate {
-    Estimate {
-        estimate: comparison.estimate.percent(),
-        low: comparison.interval95.low.percent(),
-        high: comparison.interval95.high.percent(),
-    }
+fn in_percent(all: [Effect; 3]) -> Estimate {
+    let [estimate, low, high] = all.map(Effect::percent);
+    Estimate { estimate, low, high }
 }
 
 /// Standard error of the logarithm, from the interval. Student's interval of few runs is wider than a
@@ -145,39 +143,30 @@ impl Change<'_> {
         let Some(all) = &self.together else {
             return "the machines cannot be put together".to_owned();
         };
-        let next = match all.next {
-            Some(next) => format!(
-                "the next machine lies in {}",
-                percent_interval(next.low.percent(), next.high.percent())
-            ),
-            None => "two machines say nothing about a third".to_owned(),
-        };
-        let mut text = format!(
-            "together {}; machines differ by {:.1} % (test of that alone, not of the change: p {}); {next}",
+        let next = next(all).map_or("two machines say nothing about a third".to_owned(), |own| {
+            format!("the next machine lies in {}", range(own))
+        });
+        format!(
+            "together {}; machines differ by {:.1} % (test of that alone, not of the change: p {}); {next}{}",
             signed_change(all.estimate, [all.interval.low, all.interval.high]).join(" "),
             100.0 * all.between.exp_m1(),
             units::p_value(all.same_p),
-        );
-        if !self.silent.is_empty() {
-            let _ = write!(text, "; left out: {}", self.left_out());
-        }
-        text
+            self.left_out()
+        )
     }
 
+    /// The machines without a figure; empty where all have one.
     fn left_out(&self) -> String {
         let each = self.silent.iter().map(|(label, why)| format!("{label} ({why})"));
-        each.collect::<Vec<_>>().join(", ")
+        let each = each.collect::<Vec<_>>().join(", ");
+        if each.is_empty() { each } else { format!("; left out: {each}") }
     }
 
     /// Why there is no summary of it.
     fn alone(&self) -> String {
-        let figure = match self.machines.first() {
-            Some(own) => format!("only {} has a figure", own.label),
-            None => "no machine has a figure".to_owned(),
-        };
-        let others = if self.silent.is_empty() { String::new() } else { self.left_out() };
-        let gap = if others.is_empty() { "" } else { "; left out: " };
-        format!("{}, {}: {figure}{gap}{others}", self.traffic, self.variant)
+        let first = self.machines.first();
+        let who = first.map_or("no machine".to_owned(), |own| format!("only {}", own.label));
+        format!("{}, {}: {who} has a figure{}", self.traffic, self.variant, self.left_out())
     }
 
     /// A row for each machine, then all together, then the next.
@@ -193,10 +182,8 @@ impl Change<'_> {
         }
         if let Some(all) = &self.together {
             table.row(vec!["together".to_owned(), percent(of(all))]);
-            if let Some(next) = all.next {
-                let next = percent_interval(next.low.percent(), next.high.percent());
-                table.row(vec!["next machine".to_owned(), next]);
-            }
+            let next = next(all).map(|own| vec!["next machine".to_owned(), range(own)]);
+            next.into_iter().for_each(|row| table.row(row));
         }
         table
     }
@@ -220,9 +207,7 @@ impl Change<'_> {
         if let Some(all) = &self.together {
             let own = of(all);
             rows.push(row("together", 2, own, signed_percent(own.estimate), range(own)));
-            if let Some(next) = all.next {
-                let (low, high) = (next.low.percent(), next.high.percent());
-                let own = Estimate { low, high, ..own };
+            if let Some(own) = next(all) {
                 rows.push(row("next machine", 3, own, range(own), "prediction".to_owned()));
             }
         }
@@ -239,11 +224,11 @@ impl Change<'_> {
 }
 
 fn of(all: &Together) -> Estimate {
-    Estimate {
-        estimate: all.estimate.percent(),
-        low: all.interval.low.percent(),
-        high: all.interval.high.percent(),
-    }
+    in_percent([all.estimate, all.interval.low, all.interval.high])
+}
+
+fn next(all: &Together) -> Option<Estimate> {
+    all.next.map(|next| in_percent([all.estimate, next.low, next.high]))
 }
 
 fn range(own: Estimate) -> String {
@@ -256,29 +241,25 @@ fn percent(own: Estimate) -> String {
 
 /// The tables of all changes as text, for a terminal.
 pub fn text(all: &Synthesis) -> String {
-    let mut text = String::new();
     let (together, alone) = changes(all);
-    for own in together {
-        text.push_str(&own.table().plain());
-        let _ = writeln!(text, "=> {}\n", own.sentence());
-    }
-    text + &without_summary(&alone)
+    let each =
+        together.iter().map(|own| format!("{}=> {}\n\n", own.table().plain(), own.sentence()));
+    each.collect::<String>() + &without_summary(&alone)
 }
 
 /// The changes without a summary, a line each.
 pub(super) fn without_summary(alone: &[Change<'_>]) -> String {
     const MOST: usize = 20;
-    let mut text = String::new();
-    if !alone.is_empty() {
-        text.push_str("Without a summary, which needs two machines:\n\n");
+    if alone.is_empty() {
+        return String::new();
     }
-    for own in alone.iter().take(MOST) {
-        let _ = writeln!(text, "- {}", own.alone());
-    }
-    if let Some(more @ 1..) = alone.len().checked_sub(MOST) {
-        let _ = writeln!(text, "- and {more} more");
-    }
-    text
+    let lines = alone.iter().take(MOST).map(|own| format!("- {}\n", own.alone()));
+    let lines: String = lines.collect();
+    let more = alone
+        .get(MOST..)
+        .filter(|more| !more.is_empty())
+        .map_or(String::new(), |more| format!("- and {} more\n", more.len()));
+    format!("Without a summary, which needs two machines:\n\n{lines}{more}")
 }
 
 /// The section of the page in Markdown; empty where no change is on two machines.
