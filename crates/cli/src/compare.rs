@@ -57,6 +57,10 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
+    /// As text: every variant, where there are so many that else the largest differences are shown
+    #[arg(long)]
+    all: bool,
+
     /// End with exit code 1 when any verdict is this, and with 4 when a comparison could not tell;
     /// may be repeated. A gate that looks at every change cries wolf at 95 %: "slower" asks for
     /// 99.9 % unless --confidence is given
@@ -104,7 +108,11 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         return each(arguments, &places, options);
     }
     let compared = compare::compare(&options, &mut std::io::stdin().lock())?;
-    let bytes = compare::render(&compared, form(arguments.format))?;
+    let form = match form(arguments.format) {
+        compare::Format::Text if !arguments.all => compare::Format::Brief,
+        other => other,
+    };
+    let bytes = compare::render(&compared, form)?;
     output::print(&String::from_utf8_lossy(&bytes))?;
     for left_out in &compared.left_out {
         fwdlab_guard::say!("warning: {left_out}");

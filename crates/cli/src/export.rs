@@ -120,6 +120,14 @@ fn netbenches(places: &[Place], output: &Path) -> anyhow::Result<()> {
             exported.failed,
             to.display()
         ))?;
+        if exported.profiles_left_out > 0 {
+            let profiles = plural(exported.profiles_left_out, "profile");
+            fwdlab_guard::say!(
+                "{}: {profiles} not written: these results do not keep the call graphs that they were made \
+                 of (profiles/ has them folded)",
+                place.name.display()
+            );
+        }
     }
     Ok(())
 }

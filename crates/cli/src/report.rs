@@ -44,6 +44,10 @@ pub struct Args {
     /// Only print, in this form, and write nothing [default: write the files, and print text]
     #[arg(long, value_enum)]
     format: Option<Format>,
+
+    /// As text: every variant, where there are so many that else the largest differences are shown
+    #[arg(long)]
+    all: bool,
 }
 
 /// What `fwdlab report` prints.
@@ -101,13 +105,18 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         return check(dir, arguments.last_line.as_deref());
     }
     let results = read(dir)?;
-    if let Some(format) = arguments.format {
+    if let Some(format) = arguments.format.filter(|format| *format != Format::Text) {
         output::print_raw(format.of(&results, &fwdlab_claims::claims(&results)?)?.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = || terminal(dir, &results, arguments.all);
+    if arguments.format.is_some() {
+        output::print_raw(text().as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     match report::write(dir, &results) {
         Ok(written) => {
-            output::print_raw(Format::Text.of(&results, &written.claims)?.as_bytes())?;
+            output::print_raw(text().as_bytes())?;
             fwdlab_guard::say!(
                 "{} written to {}",
                 units::plural(written.files.len(), "file"),
@@ -116,15 +125,27 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         }
         // A directory that nobody may write to has its report all the same, on the terminal.
         Err(error) if error.is_read_only() => {
-            output::print_raw(
-                Format::Text.of(&results, &fwdlab_claims::claims(&results)?)?.as_bytes(),
-            )?;
+            output::print_raw(text().as_bytes())?;
             fwdlab_guard::say!("nothing written: {error}");
         }
         Err(error) => return Err(error.into()),
     }
     features::say_what_reports_lack();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Most lines for a terminal: what is longer, as of the many images of a year, is shown as `compare` does.
+const MOST_LINES: usize = 200;
+
+fn terminal(dir: &Path, results: &Results, is_all: bool) -> String {
+    let text = report::terminal(results, output::width(), output::is_coloured());
+    if is_all || text.lines().count() <= MOST_LINES {
+        return text;
+    }
+    let options = Options { sources: vec![dir.to_owned()], ..Options::default() };
+    let brief = fwdlab_compare::compare(&options, &mut std::io::empty())
+        .and_then(|compared| fwdlab_compare::render(&compared, fwdlab_compare::Format::Brief));
+    brief.map_or(text, |bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn read(dir: &Path) -> anyhow::Result<Results> {

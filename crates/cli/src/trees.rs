@@ -122,7 +122,7 @@ impl Trees {
     /// When rows cannot be encoded.
     pub fn render(&self, format: Format) -> anyhow::Result<Option<String>> {
         Ok(Some(match format {
-            Format::Text => self.overview().text(),
+            Format::Text | Format::Brief => self.overview().text(),
             Format::Markdown => self.overview().markdown(),
             Format::Json => crate::output::json(&self.json())?,
             Format::Csv => self.csv()?,

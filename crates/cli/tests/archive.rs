@@ -453,6 +453,98 @@ fn an_alert_lives_from_a_suspicion_to_its_end() {
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
 }
 
+/// A published page of one machine: both families, its block and a call graph.
+fn page(root: &Path) {
+    let dir = root.join("M-1000_4Cores/Card_x/firewalls/results/a");
+    let raw = dir.join("RAW");
+    fs::create_dir_all(&raw).expect("a writable directory");
+    let put = |path: &Path, text: &str| fs::write(path, text).expect("a writable directory");
+    let mut readme = String::from("Impact of D1\n");
+    for (family, ranges) in [
+        ("inet4", "-l 60 -4 -s 198.18.10.1-198.18.10.20 -d 198.19.10.1-198.19.10.100"),
+        (
+            "inet6",
+            "-l 62 -6 -s [2001:2:0:10::1]-[2001:2:0:10::14] -d [2001:2:0:8010::1]-[2001:2:0:8010::64]",
+        ),
+    ] {
+        let mut sets = Vec::new();
+        for (variant, level) in [("r100", 700_000), ("r100D1", 770_000)] {
+            // of each family others: logs that are alike are copies
+            let level = level + u32::from(family == "inet6") * 300;
+            let rates: Vec<u32> = (1..=5).map(|run| level + run * 1000).collect();
+            for (run, rate) in (1..).zip(&rates) {
+                let log = |command: &str, rate: u32| {
+                    let mut text = format!("CMD: pkt-gen -i x {command}\n");
+                    text += &"1.0 main [0] interface is x\n".repeat(14);
+                    for second in 2..22 {
+                        text += &format!(
+                            "{second:03}.000000 main_thread [2277] {rate} pps ({rate} pkts 9 bps in 1000000 usec) 1.0 avg_batch 0 min_space\n"
+                        );
+                    }
+                    text + &"Received 9 packets\n".repeat(10)
+                };
+                let name = format!("bench.{variant}.{family}.{run}");
+                put(
+                    &raw.join(format!("{name}.sender")),
+                    &log(&format!("-f tx {ranges}"), 1_400_000),
+                );
+                put(&raw.join(format!("{name}.receiver")), &log("-f rx", *rate));
+            }
+            let info = format!("IMAGE=\"{variant}\"\nCFG=\"\"\nPKTGEN=\"{family}\"\nUNAME=\"\"\n");
+            put(&raw.join(format!("bench.{variant}.{family}.info")), &info);
+            let lines: String = rates.iter().map(|rate| format!("{rate}\n")).collect();
+            put(&dir.join(format!("{variant}.{family}.pps")), &lines);
+            sets.push((variant, rates));
+        }
+        readme += &format!("\n{family}:\n```\n");
+        for (mark, (variant, _)) in ["x", "+"].iter().zip(&sets) {
+            readme += &format!("{mark} {variant}: {family} packets-per-second\n");
+        }
+        readme += "    N           Min           Max        Median           Avg        Stddev\n";
+        for (mark, (_, rates)) in ["x", "+"].iter().zip(&sets) {
+            let (low, high, middle) = (rates[0], rates[4], rates[2]);
+            readme += &format!(
+                "{mark}   5        {low}        {high}        {middle}        {middle}     1581.1388\n"
+            );
+        }
+        readme += "```\n";
+    }
+    put(&dir.join("README.md"), &readme);
+}
+
+#[test]
+fn an_export_is_audited_and_put_into_a_history_as_what_was_published() {
+    let lab = Lab::new("");
+    page(&lab.path("pub"));
+    for arguments in [["import", "pub", "-o", "imp"], ["import", "exp", "-o", "again"]] {
+        if arguments[1] == "exp" {
+            let out = lab.fwdlab(&[
+                "export",
+                "--netbenches",
+                "imp",
+                "-o",
+                "exp/M-1000_4Cores/Card_x/firewalls/results/a",
+            ]);
+            assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+        }
+        let out = lab.fwdlab(&arguments);
+        let said = text(&out.stdout);
+        assert!(said.starts_with("40 logs: 20 trials in 1 directory, 0 failed"), "{said}");
+    }
+    let series = |tree: &str| -> Vec<String> {
+        let json = lab.fwdlab(&["history", tree, "--format", "json"]);
+        let all: Value = serde_json::from_str(&text(&json.stdout)).expect("JSON");
+        let names = all["series"].as_array().expect("a list").iter();
+        names.map(|own| format!("{} {}", own["name"], own["points"])).collect()
+    };
+    let published = series("pub");
+    assert_eq!(published.len(), 2, "{published:?}");
+    assert!(published.iter().any(|own| own.contains("IPv6 66 B 2000 flows")), "{published:?}");
+    assert_eq!(series("exp"), published);
+    let audit = |tree: &str| text(&lab.fwdlab(&["audit", tree]).stdout).replace(tree, "TREE");
+    assert_eq!(audit("exp"), audit("pub"));
+}
+
 /// The published machines with one change, read together.
 #[test]
 fn the_seeds_machines_are_put_together() {

@@ -67,3 +67,35 @@ fn published_ministat_verdicts_are_reproduced_and_what_is_wrong_is_named() {
         assert_eq!(judgement.verdict.word(), case.5, "{case:?}\n{}", judgement.sentence);
     }
 }
+
+/// A year of images: the largest differences and the newest in few lines, and where the rest is.
+#[test]
+fn many_variants_are_shown_in_few_lines() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |image: u32| {
+        let level = match image {
+            40 => 900_000.0,
+            50 => 1_200_000.0,
+            other => 1_000_000.0 + f64::from(other),
+        };
+        let lines: String =
+            (0..5).map(|run| format!("{}\n", level + 100.0 * f64::from(run))).collect();
+        let path = dir.path().join(format!("r{:06}.pps", 300_000 + image));
+        std::fs::write(&path, lines).unwrap();
+        path
+    };
+    let options = Options { sources: (0..80).map(file).collect(), ..Options::default() };
+    let result = fwdlab_compare::compare(&options, &mut std::io::empty()).unwrap();
+    let view = |form| String::from_utf8(fwdlab_compare::render(&result, form).unwrap()).unwrap();
+    assert!(view(Format::Text).lines().count() > 300);
+    let brief = view(Format::Brief);
+    assert!(brief.lines().count() < 40, "{brief}");
+    for shown in ["r300000", "r300040", "r300050", "r300079", "59 variants left out", "--all"] {
+        assert!(brief.contains(shown), "{shown}: {brief}");
+    }
+    assert!(brief.contains("fwdlab history "), "{brief}");
+    let few = Options { sources: options.sources[..3].to_vec(), ..options.clone() };
+    let few = fwdlab_compare::compare(&few, &mut std::io::empty()).unwrap();
+    let view = |form| fwdlab_compare::render(&few, form).unwrap();
+    assert_eq!(view(Format::Brief), view(Format::Text));
+}

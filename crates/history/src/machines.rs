@@ -66,6 +66,7 @@ pub(crate) fn of_uname(uname: &str) -> (Traits, String) {
 /// several machines, or may. The machine that was measured first keeps the name, and points of which nothing is known
 /// are its.
 pub(crate) fn tell_apart(points: &mut [Point]) -> Vec<String> {
+    spell_alike(points);
     let mut names: BTreeMap<&str, Vec<&Point>> = BTreeMap::new();
     for point in &*points {
         names.entry(&point.series.machine).or_default().push(point);
@@ -94,6 +95,21 @@ pub(crate) fn tell_apart(points: &mut [Point]) -> Vec<String> {
         }
     }
     warnings
+}
+
+/// Names that differ in `-`, `_` and case alone are one, spelled as the first of them in the order of letters.
+fn spell_alike(points: &mut [Point]) {
+    let plain = |name: &str| name.to_ascii_lowercase().replace('-', "_");
+    let names: BTreeSet<String> = points.iter().map(|own| own.series.machine.clone()).collect();
+    let mut first: BTreeMap<String, &String> = BTreeMap::new();
+    for name in &names {
+        first.entry(plain(name)).or_insert(name);
+    }
+    for point in points {
+        if let Some(name) = first.get(&plain(&point.series.machine)) {
+            point.series.machine.clone_from(name);
+        }
+    }
 }
 
 /// The machines of some points, each with how many it has, the one that was measured first before the others.

@@ -272,10 +272,15 @@ impl Part {
             "pps" => Some(Self::Pps(stem.to_owned())),
             "data" => Some(Self::GraphData),
             "plt" => Some(Self::GraphScript),
-            "graph" | "stack" if stem.ends_with(".pmc") => Some(Self::CallGraph),
+            _ if is_call_graph(name) => Some(Self::CallGraph),
             _ => None,
         }
     }
+}
+
+/// True for call graphs, folded or not.
+pub fn is_call_graph(name: &str) -> bool {
+    name.ends_with(".pmc.graph") || name.ends_with(".pmc.stack")
 }
 
 /// True for `README.md` in any case, with or without an underscore before it.

@@ -32,6 +32,11 @@ impl Axes {
         }
     }
 
+    /// The same where only the name of the traffic is known.
+    pub fn of_traffic(prefix: &str, traffic: &str) -> Self {
+        Self::of(prefix, &Info::naming_traffic(traffic))
+    }
+
     /// Image and configuration, as in the prefix.
     pub fn variant(&self) -> String {
         joined([&self.image, &self.configuration])

@@ -5,6 +5,10 @@ use std::net::IpAddr;
 use super::name::NamedFamily;
 use super::words::Words;
 
+/// First word of the commands of fwdlab's own tester, as its exports write them: pkt-gen's options, and
+/// `--flows N` for the number of flows.
+pub const OWN: &str = "fwdlab";
+
 /// Options of pkt-gen that take no value.
 const FLAGS: &str = "46ABINPUWXZhrvz";
 
@@ -33,7 +37,9 @@ pub struct Command {
     pub rate_pps: Option<f64>,
     /// Sending threads (`-p`).
     pub threads: u32,
+    is_inet4: bool,
     is_inet6: bool,
+    named_flows: Option<u64>,
 }
 
 /// Bytes of the FCS, which pkt-gen's `-l` leaves out.
@@ -67,12 +73,17 @@ impl Command {
         };
         let mut words = Words::new(text).peekable();
         while let Some(word) = words.next() {
+            if word == "--flows" {
+                command.named_flows = words.next().and_then(|flows| flows.parse().ok());
+                continue;
+            }
             let mut option = word.chars();
             let Some(letter) = (option.next() == Some('-')).then(|| option.next()).flatten() else {
                 continue;
             };
             let attached = option.as_str();
             if FLAGS.contains(letter) {
+                command.is_inet4 |= letter == '4';
                 command.is_inet6 |= letter == '6';
                 continue;
             }
@@ -103,9 +114,22 @@ impl Command {
         }
     }
 
-    /// Flows in the command: addresses and ports of the source range times
-    /// those of the destination range. `None` without ranges.
+    /// True for a command of fwdlab's own tester.
+    pub fn is_own(&self) -> bool {
+        self.text.strip_prefix(OWN).is_some_and(|rest| rest.starts_with(' '))
+    }
+
+    /// True where fwdlab's own tester sent packets of both families.
+    pub fn is_dual(&self) -> bool {
+        self.is_own() && self.is_inet4 && self.is_inet6
+    }
+
+    /// Flows in the command: what it names, or addresses and ports of the source range times
+    /// those of the destination range. `None` without either.
     pub fn flows(&self) -> Option<u64> {
+        if self.named_flows.is_some() {
+            return self.named_flows;
+        }
         let (source, destination) = (self.source.as_ref()?, self.destination.as_ref()?);
         Some(source.count().saturating_mul(destination.count()))
     }

@@ -35,15 +35,29 @@ fn names_cores(part: &str) -> bool {
     lower.match_indices("core").any(|(at, _)| lower[..at].ends_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Processor and card with a slash between them, as the archive writes it today.
+/// Processor and card with a slash between them, and `_8Cores` behind the processor, as the archive writes
+/// it today.
 fn one_spelling(machine: &str) -> String {
     let lower = machine.to_ascii_lowercase();
     let Some(at) = lower.find("cores").map(|at| at + "cores".len()) else {
         return machine.to_owned();
     };
     match machine.split_at(at) {
-        (_, "") => machine.to_owned(),
-        (processor, card) => format!("{processor}/{}", card.trim_start_matches(['-', '_', '/'])),
+        (processor, "") => with_cores(processor),
+        (processor, card) => {
+            format!("{}/{}", with_cores(processor), card.trim_start_matches(['-', '_', '/']))
+        }
+    }
+}
+
+/// `Xeon_E5-2650-8cores` as `Xeon_E5-2650_8Cores`.
+fn with_cores(processor: &str) -> String {
+    let stem = &processor[..processor.len() - "cores".len()];
+    let name = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+    let count = &stem[name.len()..];
+    match name.strip_suffix(['-', '_']) {
+        Some(name) if !count.is_empty() => format!("{name}_{count}Cores"),
+        _ => processor.to_owned(),
     }
 }
 
@@ -62,6 +76,15 @@ mod tests {
             assert_eq!(found.machine, "AMD_GX-412TC_4Cores/Intel_i210AT", "{path}");
             assert_eq!(found.bench, "firewalls");
         }
+        for path in [
+            "Xeon_E5-2650-8Cores-Chelsio_T540-CR/forwarding/results/a",
+            "Xeon_E5-2650_8Cores-Chelsio_T540-CR/forwarding/results/a",
+            "Xeon_E5-2650-8cores/Chelsio_T540-CR/forwarding/results/a",
+        ] {
+            let found = Hardware::of(path).machine;
+            assert_eq!(found, "Xeon_E5-2650_8Cores/Chelsio_T540-CR", "{path}");
+        }
+        assert_eq!(with_cores("ARM-cores"), "ARM-cores");
         assert_eq!(Hardware::of("somewhere/else"), Hardware::default());
         assert_eq!(Hardware::of("lab1/forwarding/results/x").machine, "lab1");
         assert_eq!(Hardware::of("results/x"), Hardware::default());

@@ -35,9 +35,7 @@ pub mod published;
 use baseline::{Baseline, baseline};
 use placing::Placing;
 use provenance::{Origin, write_provenance};
-
-/// Longest file of a profile.
-const MOST_PROFILE_BYTES: u64 = 1 << 30;
+use published::MOST_PROFILE_BYTES;
 
 /// The outcome of an import.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -48,6 +48,11 @@ impl Info {
         info
     }
 
+    /// What a file would say of a traffic.
+    pub fn naming_traffic(traffic: &str) -> Self {
+        Self { values: [("PKTGEN".to_owned(), traffic.to_owned())].into(), problems: Vec::new() }
+    }
+
     /// A file that could not be read, and why.
     pub fn unread(why: String) -> Self {
         Self { problems: vec![why], ..Self::default() }

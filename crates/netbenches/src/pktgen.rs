@@ -29,6 +29,9 @@ pub struct Reading {
     pub length_us: u64,
 }
 
+/// Most characters of a reason that are kept.
+const MAX_WHY: usize = 400;
+
 /// Most loads of a search that are kept: published ones try 5 to 10.
 const MAX_STEPS: usize = 100;
 
@@ -70,8 +73,9 @@ pub enum Problem {
     NoReadings,
     /// Every interval has 0 packets.
     NothingSeen,
-    /// `ouch, thread N exited with error`.
-    ThreadError,
+    /// `ouch, thread N exited with error`, and the reason where the line goes on with one, as logs of
+    /// fwdlab's exports do.
+    ThreadError(Option<String>),
     /// `Speed: -0 pps`: the run ended before it began.
     NegativeSpeed,
     /// A number does not fit into 64 bits, on this line.
@@ -90,7 +94,8 @@ impl std::fmt::Display for Problem {
             Self::NotPktgen => f.write_str("no line of pkt-gen in it"),
             Self::NoReadings => f.write_str("pkt-gen reported no interval"),
             Self::NothingSeen => f.write_str("0 packets in every interval"),
-            Self::ThreadError => f.write_str("a pkt-gen thread exited with an error"),
+            Self::ThreadError(None) => f.write_str("a pkt-gen thread exited with an error"),
+            Self::ThreadError(Some(why)) => f.write_str(why),
             Self::NegativeSpeed => f.write_str("pkt-gen closed with a speed of -0 packets/s"),
             Self::NumberTooLarge(line) => write!(f, "line {line}: a number beyond 64 bits"),
             Self::BrokenReading(line) => write!(f, "line {line}: a broken reading line"),
@@ -135,8 +140,8 @@ impl PktgenLog {
             self.take_reading(line, rest);
         } else if !line.bytes.first().is_some_and(u8::is_ascii_digit) {
             self.take_closing(line);
-        } else if after(line.bytes, b"exited with error").is_some() {
-            self.problem(Problem::ThreadError);
+        } else if let Some(rest) = after(line.bytes, b"exited with error") {
+            self.problem(Problem::ThreadError(why(rest)));
         }
     }
 
@@ -171,8 +176,8 @@ impl PktgenLog {
             self.frame_bytes = frame_bytes(&String::from_utf8_lossy(head)).or(self.frame_bytes);
         } else if bytes.starts_with(b"  - ") {
             self.take_step(&String::from_utf8_lossy(&bytes[..bytes.len().min(256)]));
-        } else if after(bytes, b"exited with error").is_some() {
-            self.problem(Problem::ThreadError);
+        } else if let Some(rest) = after(bytes, b"exited with error") {
+            self.problem(Problem::ThreadError(why(rest)));
         } else if bytes.starts_with(b"Terminated") {
             self.is_terminated = true;
         }
@@ -239,6 +244,13 @@ enum Bad {
     Broken,
     /// Another message of main_thread.
     Other,
+}
+
+/// The reason behind `exited with error: `.
+fn why(rest: &[u8]) -> Option<String> {
+    let why = String::from_utf8_lossy(rest.strip_prefix(b": ")?);
+    let why: String = why.trim().chars().take(MAX_WHY).collect();
+    (!why.is_empty()).then_some(why)
 }
 
 /// What follows `wanted` in `bytes`.

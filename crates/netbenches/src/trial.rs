@@ -16,6 +16,7 @@ use super::pktgen::{PktgenLog, Problem, Reading};
 use super::runs::{ReadLog, Run};
 use fwdlab_results::Family;
 use fwdlab_results::{Interval, LimitedBy, Measured, Status, Steady, Trial};
+use fwdlab_stats::steady;
 
 /// Fewest steady intervals of a trial.
 const FEWEST_INTERVALS: usize = 3;
@@ -106,7 +107,7 @@ pub fn trial(run: &Run, info: &Info, place: &Place) -> Trial {
     let receiver = run.receiver.as_ref().and_then(|log| log.as_ref().ok());
     let intervals = receiver.map(|log| intervals(log, &senders)).unwrap_or_default();
     let rates: Vec<f64> = intervals.iter().map(Interval::rx_pps).collect();
-    let window = fwdlab_stats::steady::window(&rates);
+    let window = window(command, &rates);
     let rate_pps = window.figure(&rates);
     let reason = failure(run, place, window.count);
     let mut trial = Trial {
@@ -139,6 +140,21 @@ pub fn trial(run: &Run, info: &Info, place: &Place) -> Trial {
     trial
 }
 
+/// The steady window. An export of fwdlab's own trials writes those intervals that were found steady.
+fn window(command: Option<&Command>, rates: &[f64]) -> steady::Steady {
+    if !command.is_some_and(Command::is_own) {
+        return steady::window(rates);
+    }
+    steady::Steady {
+        first: 0,
+        count: rates.len(),
+        trimmed_head: 0,
+        trimmed_tail: 0,
+        zero_gaps: rates.iter().filter(|rate| **rate == 0.0).count(),
+        why: "the log holds the steady intervals alone".to_owned(),
+    }
+}
+
 /// A trial that holds only what its place and command say.
 fn blank(place: &Place, command: Option<&Command>) -> Trial {
     let frame_len = command.cloned().unwrap_or_default().frame_with_fcs();
@@ -150,7 +166,11 @@ fn blank(place: &Place, command: Option<&Command>) -> Trial {
         order: 0,
         variant: place.variant.clone(),
         traffic: place.traffic.clone(),
-        family: if family == Some(NamedFamily::Inet6) { Family::Inet6 } else { Family::Inet },
+        family: match family {
+            _ if command.is_some_and(Command::is_dual) => Family::Dual,
+            Some(NamedFamily::Inet6) => Family::Inet6,
+            _ => Family::Inet,
+        },
         measure: fwdlab_results::Measure::Rate,
         status: Status::Ok,
         reason: None,
@@ -286,6 +306,9 @@ fn failure(run: &Run, place: &Place, steady: usize) -> Option<String> {
         Some(Err(why)) => return Some(format!("the receiver log cannot be read: {why}")),
         Some(Ok(log)) => log,
     };
+    if let Some(Problem::ThreadError(Some(why))) = receiver.failure() {
+        return Some(why.clone());
+    }
     if let Some(problem) = receiver.failure() {
         return Some(format!("receiver log: {problem}"));
     }
@@ -295,7 +318,8 @@ fn failure(run: &Run, place: &Place, steady: usize) -> Option<String> {
     if let Some(problem) = cut(receiver) {
         return Some(format!("receiver log is cut short: {problem}"));
     }
-    if steady < FEWEST_INTERVALS {
+    let is_own = receiver.command.as_ref().is_some_and(Command::is_own);
+    if steady < if is_own { 1 } else { FEWEST_INTERVALS } {
         return Some(format!("only {steady} steady intervals"));
     }
     run.senders.iter().find_map(|(which, log)| sender_failure(which, log, receiver, place))
@@ -325,7 +349,7 @@ fn sender_failure(
         return Some(format!("the {name} was written by a receiver"));
     }
     let family = command.family();
-    if family_word(&place.traffic).is_some_and(|named| named != family) {
+    if !command.is_dual() && family_word(&place.traffic).is_some_and(|named| named != family) {
         return Some(format!(
             "the {name} is of {} traffic, the run is called {}",
             family.name(),

@@ -645,6 +645,26 @@ fn machines_together_say_better_where_the_figures_are_no_speeds() {
     }
 }
 
+/// A family whose comparison was invalid on one of two machines was missing without a word.
+#[test]
+fn a_synthesis_says_which_changes_it_leaves_out_and_why() {
+    use super::synthesis::{Synthesis, text};
+    let whole = example::results(&example::TWO, 8);
+    let mut failed = example::results(&example::TWO, 8);
+    let is_it = |t: &&mut fwdlab_results::Trial| t.traffic == "inet6" && t.variant == "modular";
+    for trial in failed.trials.iter_mut().filter(is_it) {
+        trial.status = Status::Failed;
+    }
+    let made = [whole, failed].map(directory);
+    let environment = made[1].0.path().join("environment.json");
+    let own = fs::read_to_string(&environment).unwrap();
+    fs::write(&environment, own.replace("Example CPU", "Another CPU")).unwrap();
+    let dirs = made.each_ref().map(|(dir, _)| dir.path().to_owned());
+    let said = text(&Synthesis::of(read(&dirs), true).unwrap());
+    let line = said.lines().find(|line| line.starts_with("- inet6, modular: only ")).unwrap();
+    assert!(line.contains("has a figure; left out: ") && line.contains(" (invalid: "), "{line}");
+}
+
 #[test]
 fn readme_answers_first_and_proves_below() {
     let (dir, results) = directory(example::results(&example::TWO, 8));

@@ -10,9 +10,20 @@ use serde::Deserialize;
 pub(super) struct Numbers {
     pub(super) lab: Lab,
     pub(super) guest: Guest,
+    /// What the program says of the same logs, beside what the page makes of published figures.
+    #[serde(default)]
+    program: Program,
     pub(super) machine: Vec<Machine>,
     #[serde(default)]
     pub(super) said: Vec<Said>,
+}
+
+/// The program's summary of a family, in words.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Program {
+    inet: Option<String>,
+    inet6: Option<String>,
 }
 
 /// A sentence of a page about a figure of a machine, or about two other rates of the page.
@@ -102,6 +113,8 @@ pub(super) struct Published {
     pub(super) runs: usize,
     #[serde(default, rename = "use")]
     pub(super) role: Role,
+    /// fwdlab's own verdict on the logs, where it is another one.
+    pub(super) judged: Option<String>,
     before: Side,
     after: Side,
 }
@@ -162,6 +175,14 @@ impl Family {
 }
 
 impl Numbers {
+    pub(super) fn summary(&self, family: Family) -> Option<&str> {
+        let of = &self.program;
+        match family {
+            Family::Inet => of.inet.as_deref(),
+            Family::Inet6 => of.inet6.as_deref(),
+        }
+    }
+
     pub(super) fn lab(&self, family: Family) -> Saved {
         match family {
             Family::Inet => self.lab.inet,

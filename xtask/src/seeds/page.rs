@@ -18,6 +18,7 @@ pub(super) fn write(numbers: &Numbers) -> Result<String> {
         let _ = writeln!(text, "\n## {}\n", family.name());
         table(&mut text, numbers, family)?;
         together(&mut text, numbers, family)?;
+        judged(&mut text, numbers, family);
     }
     said::table(&mut text, numbers)?;
     text.push_str(&closing(numbers));
@@ -134,6 +135,25 @@ fn together(text: &mut String, numbers: &Numbers, family: Family) -> Result<()> 
     Ok(())
 }
 
+/// Where fwdlab's own verdict on the logs behind a figure is another one.
+fn judged(text: &mut String, numbers: &Numbers, family: Family) {
+    let own = numbers.of(family).filter_map(|(machine, figure)| {
+        let verdict = figure.judged.as_ref()?;
+        Some(format!("- {}, {}: {verdict}\n", machine.name, figure.change))
+    });
+    let lines: String = own.collect();
+    if !lines.is_empty() {
+        let _ = write!(
+            text,
+            "\n`fwdlab compare` judges the logs behind these figures otherwise, and `fwdlab report` leaves them out of \
+             the summary:\n\n{lines}"
+        );
+    }
+    if let Some(program) = numbers.summary(family) {
+        let _ = writeln!(text, "\n{}", program.trim());
+    }
+}
+
 fn in_words(all: &Synthesis) -> String {
     let next = match all.next {
         Some(next) => format!(
@@ -152,8 +172,8 @@ fn in_words(all: &Synthesis) -> String {
         all.interval.high.percent(),
         100.0 * all.between.exp_m1(),
         match all.same_p {
-            p if p < 0.01 => "p of being alike below 0.01".to_owned(),
-            p => format!("p of being alike {p:.2}"),
+            p if p < 0.01 => "test of that alone, not of the change: p below 0.01".to_owned(),
+            p => format!("test of that alone, not of the change: p {p:.2}"),
         }
     )
 }

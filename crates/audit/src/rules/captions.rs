@@ -2,11 +2,13 @@
 
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::surroundings::Surroundings;
+use fwdlab_netbenches::import::published::KEPT;
 use fwdlab_netbenches::page::PageLink;
 use fwdlab_sentence::label::Label;
 
 /// Every link of the page.
 pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
+    let is_kept = is_kept(&around.data.relative, &|path| around.site.paths.contains(path));
     let mut uncheckable: Vec<&PageLink> = Vec::new();
     for link in &around.page.links {
         let Some(target) = local_target(&link.target) else { continue };
@@ -15,7 +17,7 @@ pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
         if path.is_empty() || around.site.paths.contains(path.trim_end_matches('/')) {
             continue;
         }
-        if around.site.has_extension_of(&path) {
+        if !is_kept && around.site.has_extension_of(&path) {
             report_missing(around, link, &path, findings);
         } else {
             uncheckable.push(link);
@@ -23,6 +25,14 @@ pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
     }
     report_uncheckable(&uncheckable, findings);
     report_spaced(around, findings);
+}
+
+/// Whether a page is one that an import keeps in its results: what it links stayed where it was, whatever
+/// pictures a report has written beside it.
+fn is_kept(directory: &str, is_there: &dyn Fn(&str) -> bool) -> bool {
+    let (parent, name) = directory.rsplit_once('/').unwrap_or(("", directory));
+    let gap = if parent.is_empty() { "" } else { "/" };
+    name == KEPT && is_there(&format!("{parent}{gap}import.json"))
 }
 
 /// The path of a link within the tree, without anchor; `None` for links that
@@ -202,6 +212,16 @@ mod tests {
             assert_eq!(local_target(elsewhere), None);
         }
         assert_eq!(percent_decoded("%zz%4"), "%zz%4");
+    }
+
+    #[test]
+    fn a_page_that_an_import_keeps_has_its_pictures_elsewhere() {
+        let there = |path: &str| ["import.json", "a/b/import.json"].contains(&path);
+        for (directory, wanted) in
+            [("published", true), ("a/b/published", true), ("c/published", false), ("a/b", false)]
+        {
+            assert_eq!(is_kept(directory, &there), wanted, "{directory}");
+        }
     }
 
     #[test]

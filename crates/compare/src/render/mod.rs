@@ -1,5 +1,6 @@
 //! What was compared, in six forms.
 
+mod brief;
 mod columns;
 mod data;
 mod ministat;
@@ -12,6 +13,8 @@ use crate::{CompareError, Compared};
 pub enum Format {
     /// For people and commit messages: 72 columns, no colour.
     Text,
+    /// The same where it is short; of many variants, the largest differences of each group.
+    Brief,
     /// A Markdown table with sentences.
     Markdown,
     /// Everything, in base units.
@@ -31,6 +34,7 @@ pub enum Format {
 pub fn render(compared: &Compared, format: Format) -> Result<Vec<u8>, CompareError> {
     Ok(match format {
         Format::Text => text::text(compared).into_bytes(),
+        Format::Brief => brief::brief(compared).into_bytes(),
         Format::Markdown => text::markdown(compared).into_bytes(),
         Format::Json => data::json(compared).into_bytes(),
         Format::Csv => data::csv(compared).into_bytes(),

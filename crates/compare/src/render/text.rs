@@ -84,7 +84,7 @@ fn findings(judgement: &Judgement, text: &mut String) {
 }
 
 /// What was compared: `forwarding rate in frames/s, inet`.
-fn title(group: &Group) -> String {
+pub(super) fn title(group: &Group) -> String {
     let mut title = if group.metric.is_empty() { "value".to_owned() } else { group.metric.clone() };
     if !group.unit.is_empty() {
         let _ = write!(title, " in {}", group.unit);
@@ -96,6 +96,11 @@ fn title(group: &Group) -> String {
 }
 
 fn table(group: &Group, text: &mut String) {
+    write_rows(group, &(0..group.series.len()).collect::<Vec<_>>(), text);
+}
+
+/// A line for each of these series, the baseline among them.
+pub(super) fn write_rows(group: &Group, which: &[usize], text: &mut String) {
     // 1 s / rate: the time between frames, which is the device's cost only where nothing else bounds
     // it. Series with a cost of their own are shown with that, in a group of its own.
     let has_time = group.unit == "frames/s" && group.series.iter().all(|own| own.blocks.is_none());
@@ -104,7 +109,8 @@ fn table(group: &Group, text: &mut String) {
         rows[0].push("wall ns".to_owned());
     }
     rows[0].push("change".to_owned());
-    for (i, series) in group.series.iter().enumerate() {
+    let series = which.iter().filter_map(|i| Some((*i, group.series.get(*i)?)));
+    for (i, series) in series {
         let mut row =
             vec![series.name.clone(), figure_or_dash(median(series)), cv(series), count(series)];
         if has_time {

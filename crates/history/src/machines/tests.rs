@@ -108,3 +108,20 @@ fn a_host_name_is_asked_about_and_an_architecture_told_apart() {
     assert_eq!(tell_apart(&mut both).len(), 1);
     assert_eq!(both[3].series.machine, "apu [architecture arm64]");
 }
+
+/// Both spellings are in one archive, and were two machines.
+#[test]
+fn spellings_that_differ_in_strokes_and_case_are_one_machine() {
+    let of = |name: &str, from: u32| {
+        let mut own = points(name, "nat", &[1e6; 6]);
+        for (at, point) in (from..).zip(&mut own) {
+            point.revision = format!("r{at}");
+        }
+        own
+    };
+    let spelled = ["Xeon_E5-2650_8Cores/T540-CR", "Xeon_E5-2650-8cores/T540_CR"];
+    let all = [of(spelled[0], 310_000), of(spelled[1], 320_000)].concat();
+    let history = find(all, &[], &Options::default());
+    let counts: Vec<usize> = history.series.iter().map(|own| own.points.len()).collect();
+    assert_eq!(counts, [12]);
+}

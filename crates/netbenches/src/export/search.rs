@@ -3,26 +3,46 @@
 use std::fs;
 use std::path::Path;
 
+use super::command::Head;
 use super::kept::{self, Kept};
 use crate::equilibrium::{Amount, Step};
 use crate::number::format_g8;
 use crate::series::Series;
 use crate::trial::{FOUND, MOST, STEPS};
-use fwdlab_results::{Error, Result, Trial};
+use fwdlab_results::{Error, Result, SearchTrial, Trial};
 
-/// What an imported search found; `None` for other trials.
+/// What a search found; `None` for other trials.
 pub fn found(trial: &Trial) -> Option<Amount> {
     amount(trial, FOUND).filter(|_| trial.is_ok())
 }
 
+/// As the imported log says it, or as fwdlab's own search found it.
 fn amount(trial: &Trial, key: &str) -> Option<Amount> {
-    trial.measured.proof.get(key).and_then(|said| Amount::parse(said))
+    let own = trial.measured.search.as_ref();
+    let own = own.map(|of| Amount::Frames(if key == MOST { of.mrr_pps } else { of.lower_pps }));
+    trial.measured.proof.get(key).map_or(own, |said| Amount::parse(said))
+}
+
+/// The loads that it tried.
+fn steps(trial: &Trial) -> Vec<Step> {
+    if let Some(text) = trial.measured.proof.get(STEPS) {
+        return Step::parse_all(text);
+    }
+    let tried = trial.measured.search.iter().flat_map(|of| &of.trials);
+    let step = |tried: &SearchTrial| {
+        let due = (tried.load_pps * tried.ms / 1000.0).max(1.0);
+        let share = (1.0 - tried.lost as f64 / due).max(0.0);
+        let back = Amount::Frames(tried.load_pps * share);
+        Step { offered: Amount::Frames(tried.load_pps), forwarded: Some(back) }
+    };
+    tried.map(step).collect()
 }
 
 /// The lines of a sender's log that an import reads.
-pub fn log(trial: &Trial, found: Amount) -> String {
+pub fn log(trial: &Trial, head: &Head, found: Amount) -> String {
     let most = amount(trial, MOST).unwrap_or(found);
-    let tried = trial.measured.proof.get(STEPS).map_or(Vec::new(), |text| Step::parse_all(text));
+    let tried = steps(trial);
+    let command = head.command.as_ref().map_or(String::new(), |line| format!("{line}\n"));
     let steps = tried.iter().enumerate().map(|(index, step)| {
         let back = step
             .forwarded
@@ -31,9 +51,9 @@ pub fn log(trial: &Trial, found: Amount) -> String {
     });
     let steps: String = steps.collect();
     format!(
-        "CMD: fwdlab {}\n- Ethernet frame size={}B\n{steps}\
+        "{command}- Ethernet frame size={}B\n{steps}\
          Estimated Equilibrium Ethernet throughput= {found} (maximum value seen: {most})\n",
-        trial.id, trial.frame_bytes
+        trial.frame_bytes
     )
 }
 

@@ -24,7 +24,6 @@ pub fn baseline(variants: &[String]) -> Baseline {
         // two that are named so tell nothing
         found.next().is_none().then(|| Baseline { name: first.clone(), why: why.to_owned() })
     };
-    let has_word = |name: &str, word: &str| name.split(['.', '-', '_', ' ']).any(|w| w == word);
     None.or_else(|| one("it is the only one", &|_| variants.len() == 1))
         .or_else(|| one("it is named default", &|name| has_word(name, "default")))
         .or_else(|| one("it is named forwarding", &|name| has_word(name, "forwarding")))
@@ -32,8 +31,25 @@ pub fn baseline(variants: &[String]) -> Baseline {
         .or_else(|| extended(variants))
         .unwrap_or_else(|| Baseline {
             name: variants.first().cloned().unwrap_or_default(),
-            why: "it is the first by name: no name says which one is".to_owned(),
+            why: format!("it is the first by name: {}", undecided(variants)),
         })
+}
+
+fn has_word(name: &str, word: &str) -> bool {
+    name.split(['.', '-', '_', ' ']).any(|w| w == word)
+}
+
+/// Why no name says which one the baseline is.
+fn undecided(variants: &[String]) -> String {
+    for word in ["default", "forwarding"] {
+        let named: Vec<&str> =
+            variants.iter().map(String::as_str).filter(|name| has_word(name, word)).collect();
+        if let [first, second, ..] = named[..] {
+            let several = format!("{} are named {word} ({first}, {second}", named.len());
+            return several + if named.len() > 2 { ", ...)" } else { ")" };
+        }
+    }
+    "no name says which one is".to_owned()
 }
 
 /// The variant of the oldest image, where all name one and their order is known; of two of that
@@ -103,5 +119,7 @@ mod tests {
         assert_eq!(of(&["only"]).1, "it is the only one");
         assert!(of(&["b", "c"]).1.contains("first by name"));
         assert_eq!(of(&[]).0, "");
+        let found = of(&["a-default", "b-default", "c"]).1;
+        assert_eq!(found, "it is the first by name: 2 are named default (a-default, b-default)");
     }
 }

@@ -59,7 +59,7 @@ fn names_what_is_wrong_with_a_failed_run() {
         failure(
             b"1.0 main_thread [2] 7 pps (7 pkts in 1000 usec)\nouch, thread 0 exited with error\n"
         ),
-        Some(Problem::ThreadError)
+        Some(Problem::ThreadError(None))
     );
     assert_eq!(
         failure(b"1.0 main_thread [2] 7 pps (7 pkts in 1000 usec)\nSpeed: -0 pps\n"),

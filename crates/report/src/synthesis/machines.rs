@@ -10,7 +10,7 @@ use fwdlab_results::units;
 use fwdlab_stats::distribution::normal_quantile;
 use fwdlab_stats::machines::{Figure, Synthesis as Together, synthesis};
 use fwdlab_stats::{
-    Comparison, Confidence, Verdict, percent_interval, signed_change, signed_percent,
+    Comparison, Confidence, Effect, Verdict, percent_interval, signed_change, signed_percent,
 };
 
 use super::Synthesis;
@@ -31,7 +31,7 @@ pub(super) struct Change<'a> {
     /// Machines that have a figure.
     machines: Vec<Machine<'a>>,
     /// Machines that have none, and why.
-    silent: Vec<(&'a str, &'static str)>,
+    silent: Vec<(&'a str, String)>,
     /// All that have a figure.
     together: Option<Together>,
     margin: f64,
@@ -50,35 +50,40 @@ struct Machine<'a> {
     words: [&'static str; 2],
 }
 
-/// The changes that at least two machines have a figure of.
-pub(super) fn changes(all: &Synthesis) -> Vec<Change<'_>> {
-    let mut found = Vec::new();
-    for traffic in all.traffics() {
-        for variant in all.variants() {
-            let own = change(all, traffic, variant);
-            found.extend(Some(own).filter(|own| own.machines.len() > 1));
-        }
-    }
-    found
+/// All changes: those that at least two machines have a figure of, and those that have no summary.
+pub(super) fn changes(all: &Synthesis) -> (Vec<Change<'_>>, Vec<Change<'_>>) {
+    let pairs = all.traffics().into_iter().flat_map(|traffic| {
+        all.variants().into_iter().filter_map(move |variant| change(all, traffic, variant))
+    });
+    pairs.partition(|own| own.machines.len() > 1)
 }
 
-fn change<'a>(all: &'a Synthesis, traffic: &'a str, variant: &'a str) -> Change<'a> {
+/// A change beside the baseline that most machines have a figure beside.
+fn change<'a>(all: &'a Synthesis, traffic: &'a str, variant: &'a str) -> Option<Change<'a>> {
+    let verdicts = all.columns.iter().filter_map(|column| column.verdict(traffic, variant));
+    let named: Vec<&str> = verdicts.map(|own| own.baseline.as_str()).collect();
+    let often = |baseline: &str| named.iter().filter(|name| **name == baseline).count();
+    let baselines = super::unique(named.iter().copied()).into_iter().rev();
+    let beside = baselines.map(|name| (often(name), beside(all, [traffic, variant, name])));
+    beside.max_by_key(|(often, own)| (own.machines.len(), *often)).map(|(_, own)| own)
+}
+
+fn beside<'a>(all: &'a Synthesis, of: [&'a str; 3]) -> Change<'a> {
+    let [traffic, variant, baseline] = of;
     let (mut machines, mut silent) = (Vec::new(), Vec::new());
     let mut seen: Vec<&str> = Vec::new();
     let mut margin = 0.0;
-    let mut baseline = None;
     for column in &all.columns {
         let Some(verdict) = column.verdict(traffic, variant) else { continue };
         let label = column.label.as_str();
         match (machine(label, verdict), seen.contains(&column.machine.as_str())) {
-            (_, true) => silent.push((label, "the same machine again")),
-            _ if baseline.is_some_and(|name| name != verdict.baseline) => {
-                silent.push((label, "another baseline"));
+            _ if verdict.baseline != baseline => {
+                silent.push((label, format!("its baseline is {}", verdict.baseline)));
             }
+            (_, true) => silent.push((label, "the same machine again".to_owned())),
             (Err(why), _) => silent.push((label, why)),
             (Ok(own), _) => {
                 seen.push(&column.machine);
-                baseline = Some(verdict.baseline.as_str());
                 margin = verdict.margin;
                 machines.push(own);
             }
@@ -89,15 +94,16 @@ fn change<'a>(all: &'a Synthesis, traffic: &'a str, variant: &'a str) -> Change<
     Change { traffic, variant, machines, silent, together, margin }
 }
 
-fn machine<'a>(label: &'a str, verdict: &'a VerdictClaim) -> Result<Machine<'a>, &'static str> {
-    let comparison = verdict.comparison().ok_or("nothing to compare")?;
-    if matches!(verdict.verdict, Verdict::Invalid { .. }) {
-        return Err("its comparison is invalid");
+fn machine<'a>(label: &'a str, verdict: &'a VerdictClaim) -> Result<Machine<'a>, String> {
+    if let Verdict::Invalid { why } = &verdict.verdict {
+        return Err(format!("invalid: {}", why.join("; ")));
     }
-    let estimate = estimate(comparison);
+    let comparison = verdict.comparison().ok_or("nothing to compare")?;
+    let interval = comparison.interval95;
+    let estimate = in_percent([comparison.estimate, interval.low, interval.high]);
     let error = error(comparison);
     if !(error.is_finite() && error > 0.0) {
-        return Err("its interval has no width");
+        return Err("its interval has no width".to_owned());
     }
     let saved = verdict.saved.as_ref().map_or_else(String::new, |own| {
         format!("{} of {} ns", units::ns_fine(own.ns), units::ns(own.baseline_ns))
@@ -114,12 +120,9 @@ fn machine<'a>(label: &'a str, verdict: &'a VerdictClaim) -> Result<Machine<'a>,
     })
 }
 
-fn estimate(comparison: &Comparison) -> Estimate {
-    Estimate {
-        estimate: comparison.estimate.percent(),
-        low: comparison.interval95.low.percent(),
-        high: comparison.interval95.high.percent(),
-    }
+fn in_percent(all: [Effect; 3]) -> Estimate {
+    let [estimate, low, high] = all.map(Effect::percent);
+    Estimate { estimate, low, high }
 }
 
 /// Standard error of the logarithm, from the interval. Student's interval of few runs is wider than a
@@ -140,25 +143,30 @@ impl Change<'_> {
         let Some(all) = &self.together else {
             return "the machines cannot be put together".to_owned();
         };
-        let next = match all.next {
-            Some(next) => format!(
-                "the next machine lies in {}",
-                percent_interval(next.low.percent(), next.high.percent())
-            ),
-            None => "two machines say nothing about a third".to_owned(),
-        };
-        let mut text = format!(
-            "together {}; machines differ by {:.1} % (p of being alike {}); {next}",
+        let next = next(all).map_or("two machines say nothing about a third".to_owned(), |own| {
+            format!("the next machine lies in {}", range(own))
+        });
+        format!(
+            "together {}; machines differ by {:.1} % (test of that alone, not of the change: p {}); {next}{}",
             signed_change(all.estimate, [all.interval.low, all.interval.high]).join(" "),
             100.0 * all.between.exp_m1(),
             units::p_value(all.same_p),
-        );
-        if !self.silent.is_empty() {
-            let each: Vec<String> =
-                self.silent.iter().map(|(label, why)| format!("{label} ({why})")).collect();
-            let _ = write!(text, "; left out: {}", each.join(", "));
-        }
-        text
+            self.left_out()
+        )
+    }
+
+    /// The machines without a figure; empty where all have one.
+    fn left_out(&self) -> String {
+        let each = self.silent.iter().map(|(label, why)| format!("{label} ({why})"));
+        let each = each.collect::<Vec<_>>().join(", ");
+        if each.is_empty() { each } else { format!("; left out: {each}") }
+    }
+
+    /// Why there is no summary of it.
+    fn alone(&self) -> String {
+        let first = self.machines.first();
+        let who = first.map_or("no machine".to_owned(), |own| format!("only {}", own.label));
+        format!("{}, {}: {who} has a figure{}", self.traffic, self.variant, self.left_out())
     }
 
     /// A row for each machine, then all together, then the next.
@@ -174,10 +182,8 @@ impl Change<'_> {
         }
         if let Some(all) = &self.together {
             table.row(vec!["together".to_owned(), percent(of(all))]);
-            if let Some(next) = all.next {
-                let next = percent_interval(next.low.percent(), next.high.percent());
-                table.row(vec!["next machine".to_owned(), next]);
-            }
+            let next = next(all).map(|own| vec!["next machine".to_owned(), range(own)]);
+            next.into_iter().for_each(|row| table.row(row));
         }
         table
     }
@@ -201,9 +207,7 @@ impl Change<'_> {
         if let Some(all) = &self.together {
             let own = of(all);
             rows.push(row("together", 2, own, signed_percent(own.estimate), range(own)));
-            if let Some(next) = all.next {
-                let (low, high) = (next.low.percent(), next.high.percent());
-                let own = Estimate { low, high, ..own };
+            if let Some(own) = next(all) {
                 rows.push(row("next machine", 3, own, range(own), "prediction".to_owned()));
             }
         }
@@ -220,11 +224,11 @@ impl Change<'_> {
 }
 
 fn of(all: &Together) -> Estimate {
-    Estimate {
-        estimate: all.estimate.percent(),
-        low: all.interval.low.percent(),
-        high: all.interval.high.percent(),
-    }
+    in_percent([all.estimate, all.interval.low, all.interval.high])
+}
+
+fn next(all: &Together) -> Option<Estimate> {
+    all.next.map(|next| in_percent([all.estimate, next.low, next.high]))
 }
 
 fn range(own: Estimate) -> String {
@@ -237,12 +241,25 @@ fn percent(own: Estimate) -> String {
 
 /// The tables of all changes as text, for a terminal.
 pub fn text(all: &Synthesis) -> String {
-    let mut text = String::new();
-    for own in changes(all) {
-        text.push_str(&own.table().plain());
-        let _ = writeln!(text, "=> {}\n", own.sentence());
+    let (together, alone) = changes(all);
+    let each =
+        together.iter().map(|own| format!("{}=> {}\n\n", own.table().plain(), own.sentence()));
+    each.collect::<String>() + &without_summary(&alone)
+}
+
+/// The changes without a summary, a line each.
+pub(super) fn without_summary(alone: &[Change<'_>]) -> String {
+    const MOST: usize = 20;
+    if alone.is_empty() {
+        return String::new();
     }
-    text
+    let lines = alone.iter().take(MOST).map(|own| format!("- {}\n", own.alone()));
+    let lines: String = lines.collect();
+    let more = alone
+        .get(MOST..)
+        .filter(|more| !more.is_empty())
+        .map_or(String::new(), |more| format!("- and {} more\n", more.len()));
+    format!("Without a summary, which needs two machines:\n\n{lines}{more}")
 }
 
 /// The section of the page in Markdown; empty where no change is on two machines.

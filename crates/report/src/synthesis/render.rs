@@ -45,7 +45,7 @@ pub fn write(synthesis: &Synthesis, dir: &Path) -> Result<Vec<PathBuf>, ReportEr
         let heading = fwdlab_figures::escape(traffic);
         let _ = writeln!(sections, "<section><h2>{heading}</h2>\n{blocks}</section>");
     }
-    let changes = machines::changes(synthesis);
+    let (changes, alone) = machines::changes(synthesis);
     for (k, change) in changes.iter().enumerate() {
         let title = change.title();
         let svg = change
@@ -66,7 +66,7 @@ pub fn write(synthesis: &Synthesis, dir: &Path) -> Result<Vec<PathBuf>, ReportEr
         let heading = fwdlab_figures::escape(&title);
         let _ = writeln!(sections, "<section><h2>{heading}</h2>\n{blocks}</section>");
     }
-    files.insert("README.md".to_owned(), readme(synthesis, &changes).into_bytes());
+    files.insert("README.md".to_owned(), readme(synthesis, [&changes, &alone]).into_bytes());
     files.insert("gnuplot.data".to_owned(), gnuplot(synthesis).into_bytes());
     files.insert("index.html".to_owned(), page(synthesis, &sections).into_bytes());
     put(dir, &files)
@@ -209,7 +209,7 @@ fn table(synthesis: &Synthesis, traffic: &str) -> TextTable {
     table
 }
 
-fn readme(synthesis: &Synthesis, changes: &[Change<'_>]) -> String {
+fn readme(synthesis: &Synthesis, [changes, alone]: [&[Change<'_>]; 2]) -> String {
     let all = on_machines(&synthesis.columns);
     let title = &synthesis.title;
     let more = if *title == all { String::new() } else { format!(": {all}") };
@@ -227,6 +227,8 @@ fn readme(synthesis: &Synthesis, changes: &[Change<'_>]) -> String {
         let _ = writeln!(out, "{}", table(synthesis, traffic).markdown());
     }
     out.push_str(&machines::markdown(changes, plot_file));
+    out.push_str(&machines::without_summary(alone));
+    out.push('\n');
     out.push_str(&LEGEND.replace("; * marks", ";\n* marks"));
     out.push_str("\n\nMade by `fwdlab report`.\n");
     out
