@@ -85,7 +85,10 @@ fn extended(variants: &[String]) -> Option<Baseline> {
     let count = others(best);
     (count > 0).then(|| Baseline {
         name: best.clone(),
-        why: format!("{count} others add something to its name"),
+        why: match count {
+            1 => "another adds something to its name".to_owned(),
+            _ => format!("{count} others add something to its name"),
+        },
     })
 }
 
