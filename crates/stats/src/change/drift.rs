@@ -55,7 +55,7 @@ fn whole(clean: &[f64], sums: &Sums, floor: f64, settings: &Settings) -> Option<
         return None;
     }
     let own = drift_of(clean, sums, (0, count), &[], floor, settings)?;
-    (own.p <= settings.bound(count)).then_some(own)
+    (own.p <= settings.bound(count, count)).then_some(own)
 }
 
 /// The drift in a stretch that its steps are, if they are one.
