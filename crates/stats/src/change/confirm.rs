@@ -13,7 +13,7 @@ const MOST_KEPT: f64 = 0.7;
 /// be in the range: the 95 % point of chi-squared with one degree of freedom.
 const RANGE: f64 = 3.84;
 /// The share of its bound that the p of a step is at most which no other step's withdrawal takes away.
-const CLEAR: f64 = 0.001;
+const CLEAR: f64 = 0.1;
 
 /// A candidate with its test.
 #[derive(Clone, Copy, Debug)]
@@ -65,9 +65,8 @@ pub fn confirm(
         }
         let is_small = |t: &Tested| t.size.exp_m1().abs() < settings.margin;
         let is_out = |k: usize| (odds[k] > 1.0 && clear[k].is_none()) || is_small(&tested[k]);
-        let weakest = (0..steps.len())
-            .filter(|&k| is_out(k))
-            .max_by(|&a, &b| odds[a].total_cmp(&odds[b]));
+        let weakest =
+            (0..steps.len()).filter(|&k| is_out(k)).max_by(|&a, &b| odds[a].total_cmp(&odds[b]));
         let Some(weakest) = weakest else {
             let p = |own: &Tested, clear: Option<f64>| clear.map_or(own.p, |p| p.min(own.p));
             let all = tested.into_iter().zip(clear);

@@ -128,7 +128,8 @@ impl Model {
         let count = self.count as f64 + PRIOR_DF;
         let all = squares + PRIOR_DF * self.prior;
         let variance = (all / count).max(self.least);
-        let deviance = count * variance.ln() + all / variance - rest.ln() + OF_SHARE * news.share * news.share;
+        let deviance =
+            count * variance.ln() + all / variance - rest.ln() + OF_SHARE * news.share * news.share;
         Fit { deviance, share: news.share, variance, count, is_least: variance > all / count }
     }
 
@@ -136,9 +137,7 @@ impl Model {
     /// the way the model wins that needs few steps (Schwarz's criterion).
     pub fn likeliest(&self, sums: &Sums, mut steps: Vec<usize>) -> Vec<usize> {
         let of_step = OF_STEP * (self.count as f64).ln().max(1.0);
-        let worth = |steps: &[usize]| {
-            self.fit(sums, steps).deviance + of_step * steps.len() as f64
-        };
+        let worth = |steps: &[usize]| self.fit(sums, steps).deviance + of_step * steps.len() as f64;
         let mut best = (worth(&steps), steps.clone());
         while !steps.is_empty() {
             let without = |k: usize| {
