@@ -36,7 +36,7 @@ const LAST: usize = 3;
 /// Fewest points of a longer series.
 const YOUNG: usize = filter::FEWEST + 2 * LAST;
 /// How much clearer a change among the last points has to be, which [`today`] looks at as well.
-const LATE: f64 = 0.000_6;
+const LATE: f64 = 0.000_3;
 /// The logarithm of what a bad day, or two in a row, is not off by: 45 %.
 const BAD_DAY: f64 = 0.371_6;
 

@@ -5,7 +5,7 @@ use super::YOUNG;
 /// Points of a level that is not short.
 const LONG: f64 = 24.0;
 /// What is asked of a series whose levels are all short, as a share.
-const OF_YOUNG: f64 = 0.3;
+const OF_YOUNG: f64 = 0.15;
 
 /// What is asked of a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +36,6 @@ impl Settings {
 impl Default for Settings {
     /// Of a history that grows. Chosen by `cargo xtask history`.
     fn default() -> Self {
-        Self { alpha: 1e-3, is_watched: true, margin: 0.01, prior_noise: 0.01 }
+        Self { alpha: 2e-3, is_watched: true, margin: 0.01, prior_noise: 0.01 }
     }
 }
