@@ -30,11 +30,8 @@ pub mod watch;
 
 use crate::distribution::t_quantile;
 pub use settings::Settings;
+use settings::{LAST, YOUNG};
 
-/// Points that the last level needs in a longer series.
-const LAST: usize = 3;
-/// Fewest points of a longer series.
-const YOUNG: usize = filter::FEWEST + 2 * LAST;
 /// How much clearer a change among the last points has to be, which [`today`] looks at as well.
 const LATE: f64 = 0.000_3;
 /// The logarithm of what a bad day, or two in a row, is not off by: 45 %.

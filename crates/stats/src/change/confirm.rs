@@ -1,12 +1,10 @@
 //! Which candidates are changes: each tested beside its neighbours, the weakest withdrawn.
 
 use super::Settings;
-use super::model::Model;
-use super::partition::Sums;
+use super::model::{Model, PRIOR_DF};
+use super::partition::{Sums, settle};
 use crate::distribution::t_two_sided;
 
-/// What the prior noise weighs, in degrees of freedom.
-pub const PRIOR_DF: f64 = 4.0;
 /// The largest share of its deviation that a point is taken to keep to the next.
 const MOST_KEPT: f64 = 0.7;
 /// How much worse another place may explain the series, in units of the noise's variance, and still
@@ -94,19 +92,6 @@ pub fn named(clean: &[f64], at: usize, floor: f64, settings: &Settings) -> Teste
     let error = (noise.variance * counts).sqrt();
     let p = t_two_sided(size / error, noise.df);
     Tested { at, over: 1, range: (at, at), size, error, df: noise.df, p }
-}
-
-/// Moves each candidate to the best place between its neighbours.
-pub fn settle(sums: &Sums, candidates: &mut [usize], count: usize) {
-    for k in 0..candidates.len() {
-        let start = if k == 0 { 0 } else { candidates[k - 1] };
-        let end = candidates.get(k + 1).copied().unwrap_or(count);
-        let split = |at: usize| sums.error(start, at) + sums.error(at, end);
-        let best = (start + 1..end).min_by(|&a, &b| split(a).total_cmp(&split(b)));
-        if let Some(best) = best.filter(|&best| split(best) < split(candidates[k])) {
-            candidates[k] = best;
-        }
-    }
 }
 
 /// The noise of a point: that around the levels, moderated by the prior, and no less than what the

@@ -9,7 +9,8 @@
 //! too.
 
 use super::Settings;
-use super::confirm::{PRIOR_DF, Tested, inflation, kept_of};
+use super::confirm::{Tested, inflation, kept_of};
+use super::model::PRIOR_DF;
 use super::partition::Sums;
 use crate::distribution::t_two_sided;
 

@@ -1,9 +1,10 @@
 //! Levels with noise of which each point keeps a share to the next: how likely a series is.
 
 use super::Settings;
-use super::confirm::PRIOR_DF;
-use super::partition::Sums;
+use super::partition::{Sums, settle};
 
+/// What the prior noise weighs, in degrees of freedom.
+pub const PRIOR_DF: f64 = 4.0;
 /// The shares that are tried.
 const SHARES: [f64; 8] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
 /// What a step has to bring to be part of the model, in logarithms of the number of points: its level and its place.
@@ -147,7 +148,7 @@ impl Model {
             };
             let next = (0..steps.len()).map(without).min_by(|a, b| a.0.total_cmp(&b.0));
             let Some((_, mut fewer)) = next else { break };
-            super::confirm::settle(sums, &mut fewer, self.count);
+            settle(sums, &mut fewer, self.count);
             let own = worth(&fewer);
             if own < best.0 {
                 best = (own, fewer.clone());

@@ -1,7 +1,11 @@
 //! What is asked of a change.
 
-use super::YOUNG;
+use super::filter;
 
+/// Points that the last level needs in a longer series.
+pub(super) const LAST: usize = 3;
+/// Fewest points of a longer series.
+pub(super) const YOUNG: usize = filter::FEWEST + 2 * LAST;
 /// Points of a level that is not short.
 const LONG: f64 = 24.0;
 /// What is asked of a series whose levels are all short, as a share.
