@@ -3,6 +3,7 @@
 //! series which bound the evidence of the last points gets.
 
 mod alerts;
+mod archive;
 mod choose;
 mod nightly;
 mod noise;
@@ -44,6 +45,10 @@ pub struct Args {
     /// Only the line of series of a thousand commits, written where it stands
     #[arg(long, conflicts_with_all = ["quick", "tune", "used", "choose"])]
     commits: bool,
+
+    /// Only the tables of the archive's noise, nothing written
+    #[arg(long, conflicts_with_all = ["tune", "used", "choose", "commits"])]
+    archive: bool,
 }
 
 /// A way to find changes.
@@ -174,6 +179,10 @@ impl Row {
 pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     if arguments.choose {
         return Ok(choose::choose());
+    }
+    if arguments.archive {
+        archive::simulate(if arguments.quick { 50 } else { 500 });
+        return Ok(true);
     }
     let path = root.join(DOCUMENT);
     if arguments.commits {

@@ -20,6 +20,7 @@ mod confirm;
 pub mod divisive;
 mod drift;
 mod filter;
+mod model;
 mod partition;
 mod settings;
 #[cfg(test)]
@@ -29,11 +30,10 @@ pub mod watch;
 
 use crate::distribution::t_quantile;
 pub use settings::Settings;
+use settings::{LAST, YOUNG};
 
-/// Points that the last level needs in a longer series.
-const LAST: usize = 3;
 /// How much clearer a change among the last points has to be, which [`today`] looks at as well.
-const LATE: f64 = 0.002;
+const LATE: f64 = 0.000_3;
 /// The logarithm of what a bad day, or two in a row, is not off by: 45 %.
 const BAD_DAY: f64 = 0.371_6;
 
@@ -152,7 +152,7 @@ impl Found {
         }
         let logs: Vec<f64> = kept.iter().map(|&i| values[i].ln()).collect();
         let floor = noise.max(0.0);
-        let is_young = logs.len() < filter::FEWEST + 2 * LAST;
+        let is_young = logs.len() < YOUNG;
         let clean = match is_young {
             true => filter::without_strays_between(&logs, floor),
             false => filter::without_strays(&logs, floor),

@@ -137,7 +137,7 @@ impl Random {
     }
 
     /// In 0..1, never 0.
-    fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -145,7 +145,7 @@ impl Random {
         (bits as f64 + 0.5) / (1u64 << 53) as f64
     }
 
-    fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         normal_quantile(self.unit())
     }
 }

@@ -9,7 +9,8 @@
 //! too.
 
 use super::Settings;
-use super::confirm::{PRIOR_DF, Tested, inflation, kept_of};
+use super::confirm::{Tested, inflation, kept_of};
+use super::model::PRIOR_DF;
 use super::partition::Sums;
 use crate::distribution::t_two_sided;
 
@@ -55,7 +56,7 @@ fn whole(clean: &[f64], sums: &Sums, floor: f64, settings: &Settings) -> Option<
         return None;
     }
     let own = drift_of(clean, sums, (0, count), &[], floor, settings)?;
-    (own.p <= settings.bound(count)).then_some(own)
+    (own.p <= settings.bound(count, count)).then_some(own)
 }
 
 /// The drift in a stretch that its steps are, if they are one.

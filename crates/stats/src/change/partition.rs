@@ -42,6 +42,19 @@ impl Sums {
     }
 }
 
+/// Moves each candidate to the best place between its neighbours.
+pub fn settle(sums: &Sums, candidates: &mut [usize], count: usize) {
+    for k in 0..candidates.len() {
+        let start = if k == 0 { 0 } else { candidates[k - 1] };
+        let end = candidates.get(k + 1).copied().unwrap_or(count);
+        let split = |at: usize| sums.error(start, at) + sums.error(at, end);
+        let best = (start + 1..end).min_by(|&a, &b| split(a).total_cmp(&split(b)));
+        if let Some(best) = best.filter(|&best| split(best) < split(candidates[k])) {
+            candidates[k] = best;
+        }
+    }
+}
+
 /// Indices at which a new level begins, in order. O(n²) within [`PIECE`] points.
 pub fn levels(clean: &[f64], floor: f64) -> Vec<usize> {
     // the steps of a short series may all be changes

@@ -1,5 +1,16 @@
 //! What is asked of a change.
 
+use super::filter;
+
+/// Points that the last level needs in a longer series.
+pub(super) const LAST: usize = 3;
+/// Fewest points of a longer series.
+pub(super) const YOUNG: usize = filter::FEWEST + 2 * LAST;
+/// Points of a level that is not short.
+const LONG: f64 = 24.0;
+/// What is asked of a series whose levels are all short, as a share.
+const OF_YOUNG: f64 = 0.15;
+
 /// What is asked of a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
@@ -14,16 +25,21 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The largest p of a change of a series of so many points.
-    pub(super) fn bound(&self, points: usize) -> f64 {
-        let looks = if self.is_watched { points as f64 } else { 1.0 };
-        self.alpha / looks
+    /// The largest p of a change of a series of so many points, where the shorter of the levels beside it has `fewest`.
+    ///
+    /// Days that resemble each other make short levels: who looks after each point sees each of them come and go.
+    pub(super) fn bound(&self, points: usize, fewest: usize) -> f64 {
+        if !self.is_watched {
+            return self.alpha;
+        }
+        let share = if points < YOUNG { OF_YOUNG } else { (fewest as f64 / LONG).min(1.0).powi(3) };
+        self.alpha * share / points as f64
     }
 }
 
 impl Default for Settings {
     /// Of a history that grows. Chosen by `cargo xtask history`.
     fn default() -> Self {
-        Self { alpha: 3e-4, is_watched: true, margin: 0.01, prior_noise: 0.01 }
+        Self { alpha: 2e-3, is_watched: true, margin: 0.01, prior_noise: 0.01 }
     }
 }

@@ -261,8 +261,8 @@ fn steps_are_told_where_no_drift_is_asked_for() {
     assert!(all.iter().all(|own| !own.is_drift() && own.ratio < 0.0) && !all.is_empty());
 }
 
-/// What goes on from end to end has no level before it: the steps that it looks like were withdrawn, since what a point
-/// keeps of the one before counts as noise.
+/// What goes on from end to end has no level before it: the steps that it looks like are withdrawn, since what a point
+/// keeps of the one before counts as noise, or they are the drift.
 #[test]
 fn a_drift_from_end_to_end_is_one() {
     let settings = Settings::default();
@@ -278,7 +278,7 @@ fn a_drift_from_end_to_end_is_one() {
             one += usize::from(found.len() == 1 && is_whole(&found[0]));
         }
         println!("{sd}, {size}: {of_steps} with a step, {one} drifts");
-        assert!(one * 10 >= MANY * 9 && of_steps * 2 <= MANY, "{sd}, {size}: {one} {of_steps}");
+        assert!(one * 10 >= MANY * 9, "{sd}, {size}: {one}");
     }
 }
 
@@ -298,5 +298,52 @@ fn noise_is_no_drift() {
         println!("{share}: {drifts}");
         // 49 nights of 200 series: one in 1,000 points would be ten
         assert!(drifts <= 2, "{share}: {drifts}");
+    }
+}
+
+/// Levels as those of a year of the archive, with its noise: no step takes the next one with it.
+#[test]
+fn several_steps_are_found_in_noise_that_is_kept() {
+    const LEVELS: [(usize, f64); 5] =
+        [(3, 1.067), (10, 0.964), (28, 0.913), (15, 1.005), (6, 0.582)];
+    for (share, fewest) in [(0.0, 98), (0.4, 98), (0.6, 95)] {
+        let mut found = [0; 2];
+        for seed in SEEDS.take(100) {
+            let off = noise(62, 0.02, share, seed);
+            let levels =
+                LEVELS.iter().flat_map(|&(count, level)| std::iter::repeat_n(level, count));
+            let values: Vec<f64> =
+                levels.zip(&off).map(|(level, own)| 9e5 * level * own.exp()).collect();
+            let changes = changes(&values, 0.005, &Settings::default());
+            for (count, place) in found.iter_mut().zip([41, 56]) {
+                *count += usize::from(changes.iter().any(|own| own.at.abs_diff(place) <= 3));
+            }
+        }
+        println!("{share}: {found:?}");
+        assert!(found.iter().all(|&count| count >= fewest), "{share}: {found:?}");
+    }
+}
+
+/// One false alarm in 1,000 points at most, asked each night, where points keep as much as they do in the archive; one
+/// look at the end of the year where they keep more. (At 0.6 and 2 % one look has 1.1.)
+#[test]
+fn noise_that_is_kept_is_no_step() {
+    for (share, sd, is_nightly) in [(0.3, 0.02, true), (0.6, 0.007, true), (0.6, 0.014, false)] {
+        let mut known_of_all = 0;
+        for seed in SEEDS {
+            let values: Vec<f64> =
+                noise(55, sd, share, seed).iter().map(|own| 9e5 * own.exp()).collect();
+            let mut known: Vec<usize> = Vec::new();
+            for count in if is_nightly { 2..=55 } else { 55..=55 } {
+                for own in changes(&values[..count], 0.003, &Settings::default()) {
+                    if known.iter().all(|other| other.abs_diff(own.at) > 3) {
+                        known.push(own.at);
+                    }
+                }
+            }
+            known_of_all += known.len();
+        }
+        println!("{share}, {sd}: {known_of_all} of {} points", MANY * 55);
+        assert!(known_of_all <= 11, "{share}, {sd}: {known_of_all}");
     }
 }
