@@ -366,6 +366,28 @@ fn nights(root: &Path, nights: std::ops::Range<u32>) {
     }
 }
 
+/// What was slower and is faster when it is measured again is no answer: it is not put away.
+#[test]
+fn a_second_measurement_that_shows_the_opposite_settles_nothing() {
+    let lab = Lab::new("");
+    searches(&lab.path("up/RAW"), [("a", 60.0), ("b", 62.0)]);
+    let command = format!(
+        "rm -rf again; mkdir -p again/RAW; for log in up/RAW/bench.a.*; do \
+         cp $log again/RAW/bench.$FWDLAB_BEFORE.${{log#*bench.a.}}; done; \
+         for log in up/RAW/bench.b.*; do \
+         cp $log again/RAW/bench.$FWDLAB_AFTER.${{log#*bench.b.}}; done; \
+         exec {} import again -o \"$FWDLAB_RESULTS\"",
+        env!("CARGO_BIN_EXE_fwdlab")
+    );
+    nights(&lab.path("archive"), 0..30);
+    let arguments = ["history", "archive", "--store", "h.jsonl", "--confirm", command.as_str()];
+    let output = lab.fwdlab(&arguments);
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("is contradicted") && said.contains("measure it again"), "{said}");
+    assert!(!said.contains("set aside"), "{said}");
+}
+
 /// Suspected, measured again, one alert, acknowledged, taken back: each night with the store read again.
 #[test]
 fn an_alert_lives_from_a_suspicion_to_its_end() {

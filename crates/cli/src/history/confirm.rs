@@ -9,13 +9,14 @@ use anyhow::{Context as _, bail};
 use fwdlab_compare::{self as compare, Judgement, Options};
 use fwdlab_history::History;
 use fwdlab_history::find::Alert;
-use fwdlab_history::store::{Acknowledged, Store};
+use fwdlab_history::store::Store;
 use fwdlab_stats::{Confidence, Verdict};
 
 /// How sure the second measurement has to be.
 const CONFIDENCE: f64 = 0.99;
 
 /// Has every open alert and every suspicion that was not measured again measured again; returns how many there were.
+/// The store keeps what they say, but of those that show the opposite.
 ///
 /// # Errors
 /// When the command fails or leaves no results with both revisions, or the store cannot be written.
@@ -35,10 +36,27 @@ pub fn confirm(
         |alert: &&Alert| alert.is_open() && alert.confirmed.is_none() && is_of_two(alert);
     let open: Vec<&Alert> = all.filter(is_asked).collect();
     for alert in &open {
-        let own = again(command, history, alert, path)?;
-        let word = if own.is_confirmed == Some(true) { "confirmed" } else { "not confirmed" };
-        fwdlab_guard::say!("{} is {word}: {}", alert.id, own.reason);
-        store.acknowledge(path, own)?;
+        let judged = again(command, history, alert, path)?;
+        let way = match judged.verdict {
+            Verdict::Slower { .. } => Some(alert.is_regression),
+            Verdict::Faster { .. } => Some(!alert.is_regression),
+            _ => None,
+        };
+        let reason = format!("measured again: {}", judged.sentence);
+        let word = match way {
+            Some(true) => "is confirmed",
+            // what shows the opposite settles nothing
+            Some(false) => {
+                fwdlab_guard::say!(
+                    "{} is contradicted, and stays as it is: {reason}; look at both measurements",
+                    alert.id
+                );
+                continue;
+            }
+            None => "is not confirmed",
+        };
+        fwdlab_guard::say!("{} {word}: {reason}", alert.id);
+        store.acknowledge(path, history.acknowledgement(alert, reason, Some(way.is_some())))?;
     }
     Ok(open.len())
 }
@@ -48,7 +66,7 @@ fn again(
     history: &History,
     alert: &Alert,
     path: &Path,
-) -> anyhow::Result<Acknowledged> {
+) -> anyhow::Result<Judgement> {
     let (before, after) = history.ends(&alert.moved[0]);
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new(".")).canonicalize();
@@ -69,14 +87,7 @@ fn again(
     if !matches!(status.code(), Some(0 | 1)) {
         bail!("--confirm ended with {status} for {}", alert.id);
     }
-    let own = judged(&results, [&before.revision, &after.revision])?;
-    let is_same = match own.verdict {
-        Verdict::Slower { .. } => alert.is_regression,
-        Verdict::Faster { .. } => !alert.is_regression,
-        _ => false,
-    };
-    let reason = format!("measured again: {}", own.sentence);
-    Ok(history.acknowledgement(alert, reason, Some(is_same)))
+    judged(&results, [&before.revision, &after.revision])
 }
 
 /// What results say of two revisions, the later against the earlier: whichever of them the results take as their

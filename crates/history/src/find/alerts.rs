@@ -16,8 +16,8 @@ use crate::store::Acknowledged;
 struct Part<'a> {
     cause: Cause,
     is_regression: bool,
-    /// Why somebody does not want to hear of them.
-    acknowledged: Option<&'a str>,
+    /// What was said of them last, if that holds for their size.
+    acknowledged: Option<&'a Acknowledged>,
     /// What somebody said of them when they were clearly smaller.
     outgrown: Option<&'a Acknowledged>,
     /// Whether a second measurement showed them.
@@ -67,7 +67,7 @@ impl History {
                 .partition(|ack| ack.is_confirmed == Some(true));
             let is_small = |ack: &&&Acknowledged| self.outgrown(ack, &own, margin).is_none();
             // what was said last
-            let acknowledged = known.iter().rfind(is_small).map(|ack| ack.reason.as_str());
+            let acknowledged = known.iter().rfind(is_small).copied();
             let part = Part {
                 cause: self.cause_of(&own, options),
                 is_regression: own.change.ratio * self.series[own.series].gain() < 0.0,
@@ -157,7 +157,8 @@ impl History {
             id: id(&key.name(), &after.revision, self.series[first.series].day_of(after)),
             cause: part.cause,
             is_regression: part.is_regression,
-            acknowledged: part.acknowledged.map(str::to_owned),
+            acknowledged: part.acknowledged.map(|ack| ack.reason.clone()),
+            is_set_aside: part.acknowledged.is_some_and(|ack| ack.is_confirmed.is_some()),
             outgrown: part.outgrown.and_then(|ack| outgrown(ack, &key.name())),
             confirmed: acknowledged.iter().find(is_confirmed).map(|ack| ack.reason.clone()),
             unmoved: unmoved.map(|(index, _)| index).collect(),

@@ -70,8 +70,10 @@ pub struct Alert {
     pub unmoved: Vec<usize>,
     /// Whether its changes are for the worse.
     pub is_regression: bool,
-    /// Why somebody does not want to hear of it any more.
+    /// Why nobody wants to hear of it any more.
     pub acknowledged: Option<String>,
+    /// Whether that is what a second measurement said, which did not show it; else somebody knows of it.
+    pub is_set_aside: bool,
     /// Where it was acknowledged and is clearly larger now: of which size that was, and why.
     pub outgrown: Option<Outgrown>,
     /// What a second measurement said that showed the same.

@@ -140,6 +140,7 @@ fn alert(history: &History, own: &Alert) -> Value {
             "reason": then.reason,
         })),
         "confirmed": own.confirmed,
+        "again": super::again(history, own),
         "moved": moved,
         "beside": history.beside(own),
         "unmoved": own.unmoved.iter().map(|&i| name(i)).collect::<Vec<String>>(),
@@ -149,6 +150,7 @@ fn alert(history: &History, own: &Alert) -> Value {
 fn state(own: &Alert) -> &'static str {
     match (own.is_closed(), own.acknowledged.is_some()) {
         (true, _) => "closed",
+        (false, true) if own.is_set_aside => "not confirmed",
         (false, true) => "acknowledged",
         (false, false) => "open",
     }

@@ -11,7 +11,11 @@ pub use json::json;
 pub use page::{html, readme};
 pub use text::{markdown, text};
 
+use std::path::Path;
+
 use crate::find::{Alert, Cause, History, Moved, Newest};
+use fwdlab_guard::words::pasted;
+use fwdlab_results::files::EXPERIMENT_FILE;
 use fwdlab_results::units;
 
 /// A ratio as per cent with its sign: `-3.1 %`.
@@ -95,6 +99,30 @@ fn place(history: &History, moved: &Moved) -> String {
     }
 }
 
+/// What is known of an alert and why: `acknowledged: wanted`, `not confirmed: measured again: …`.
+fn known(alert: &Alert) -> Option<String> {
+    let what = if alert.is_set_aside { "not confirmed" } else { "acknowledged" };
+    alert.acknowledged.as_ref().map(|reason| format!("{what}: {reason}"))
+}
+
+/// The commands that show an alert again: both sides compared, and the step looked for between them. Those of which
+/// the results are on this machine.
+fn again(history: &History, alert: &Alert) -> Vec<String> {
+    let (before, after) = history.ends(&alert.moved[0]);
+    let (Some(old), Some(new)) = (&before.place, &after.place) else { return Vec::new() };
+    let mut commands = vec![match old == new {
+        true => format!("fwdlab compare {}", pasted(new)),
+        false => format!("fwdlab compare {} --after {}", pasted(old), pasted(new)),
+    }];
+    let experiment = new.join(EXPERIMENT_FILE);
+    if experiment.is_file() {
+        let [good, bad] = [before, after].map(|point| pasted(Path::new(&point.revision)));
+        let experiment = pasted(&experiment);
+        commands.push(format!("fwdlab bisect {experiment} --good {good} --bad {bad}"));
+    }
+    commands
+}
+
 /// What an alert is that is neither taken back nor acknowledged, as a table has it.
 fn kind(alert: &Alert) -> String {
     let what = if alert.is_regression { "regression" } else { "improvement" };
@@ -158,6 +186,48 @@ mod tests {
             ["x0.000013", "x0.0042", "x12"]
         );
         assert_eq!(label(-0.05), "-5.0 %");
+    }
+
+    #[test]
+    fn an_alert_names_the_commands_that_show_it_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let [old, new] = ["before it", "after"].map(|name| dir.path().join(name));
+        for own in [&old, &new] {
+            std::fs::create_dir(own).unwrap();
+            std::fs::write(own.join(EXPERIMENT_FILE), "").unwrap();
+        }
+        let mut history = moved("", "frames/s", [2600.0, 2500.0]);
+        assert!(!text(&history).contains("see again"), "a store alone has no results");
+        for (night, point) in history.series[0].points.iter_mut().enumerate() {
+            point.place = Some(if night < 20 { old.clone() } else { new.clone() });
+        }
+        let (old, new) = (pasted(&old), pasted(&new));
+        let compare = format!("fwdlab compare {old} --after {new}");
+        let bisect = format!("fwdlab bisect {new}/experiment.toml --good r300019 --bad r300020");
+        for said in [text(&history), markdown(&history)] {
+            assert!(said.contains(&compare) && said.contains(&bisect), "{said}");
+        }
+        assert!(old.ends_with('\''), "{old}");
+        let json: serde_json::Value = serde_json::from_str(&json(&history).unwrap()).unwrap();
+        assert_eq!(json["alerts"][0]["again"], serde_json::json!([compare, bisect]));
+        let page = html(&history, std::path::Path::new("")).unwrap();
+        assert!(page.contains("<br><code>fwdlab compare "), "{page}");
+        assert!(page.contains(&history.alerts[0].id), "the id is what is acknowledged");
+    }
+
+    #[test]
+    fn what_a_second_measurement_did_not_show_is_acknowledged_by_nobody() {
+        let mut history = moved("", "frames/s", [2600.0, 2500.0]);
+        let state = |history: &History| -> (String, serde_json::Value) {
+            let json: serde_json::Value = serde_json::from_str(&json(history).unwrap()).unwrap();
+            (text(history) + &markdown(history), json["alerts"][0]["state"].clone())
+        };
+        history.alerts[0].acknowledged = Some("measured again: alike".to_owned());
+        assert_eq!(state(&history).1, "acknowledged");
+        history.alerts[0].is_set_aside = true;
+        let (said, own) = state(&history);
+        assert_eq!(own, "not confirmed");
+        assert!(said.contains("not confirmed: measured again") && !said.contains("acknowledged"));
     }
 
     #[test]

@@ -127,9 +127,9 @@ fn alerts(history: &History) -> String {
     }
     let mut rows = String::new();
     for alert in &history.alerts {
-        let state = match (alert.is_closed(), &alert.acknowledged) {
+        let state = match (alert.is_closed(), super::known(alert)) {
             (true, _) => "taken back".to_owned(),
-            (_, Some(reason)) => format!("acknowledged: {reason}"),
+            (_, Some(known)) => known,
             _ => super::kind(alert),
         };
         let beside = super::beside(history, alert);
@@ -137,16 +137,23 @@ fn alerts(history: &History) -> String {
             true => state,
             false => format!("{state}; changed there as well: {}", beside.join("; ")),
         };
-        for moved in &alert.moved {
+        let again: Vec<String> = super::again(history, alert)
+            .iter()
+            .map(|command| format!("<br><code>{}</code>", escaped(command)))
+            .collect();
+        for (at, moved) in alert.moved.iter().enumerate() {
             let (before, after) = history.ends(moved);
+            // for all of them, once
+            let again = if at == 0 { again.concat() } else { String::new() };
             rows.push_str(&format!(
-                "<tr><td><a href=\"#s{}\">{}</a></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                "<tr><td><a href=\"#s{}\">{}</a></td><td>{}</td><td>{}{again}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                 moved.series,
                 escaped(&history.series[moved.series].key.name()),
-                escaped(&before.revision),
-                escaped(&after.revision),
                 super::size(history, moved),
                 escaped(&state),
+                escaped(&before.revision),
+                escaped(&after.revision),
+                alert.id,
             ));
         }
     }
@@ -155,8 +162,8 @@ fn alerts(history: &History) -> String {
     let many: usize = history.alerts.iter().map(|alert| alert.moved.len()).sum();
     format!(
         "<details{is_open}><summary>{}; {} still open</summary>\n\
-         <div class=\"wide\"><table>\n<thead><tr><th>series</th><th>last before</th>\
-         <th>first changed</th><th>change (95 %)</th><th>state</th></tr></thead>\n<tbody>\n{rows}\
+         <div class=\"wide\"><table>\n<thead><tr><th>series</th><th>change (95 %)</th>\
+         <th>state</th><th>last before</th><th>first changed</th><th>alert</th></tr></thead>\n<tbody>\n{rows}\
          </tbody></table></div></details>",
         units::plural(history.alerts.len() as u64, "change"),
         units::plural(open as u64, "regression"),

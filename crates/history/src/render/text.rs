@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{NAMED, beside, kind, label, newest_of, percent, place, size};
+use super::{NAMED, again, beside, kind, known, label, newest_of, percent, place, size};
 use crate::find::{Alert, Cause, History, Outgrown};
 use crate::series::Series;
 use fwdlab_results::units;
@@ -27,6 +27,9 @@ pub fn text(history: &History) -> String {
         }
         for own in beside(history, alert) {
             let _ = writeln!(text, "    changed there as well: {own}");
+        }
+        for command in again(history, alert) {
+            let _ = writeln!(text, "    see again: {command}");
         }
     }
     for alert in &history.suspects {
@@ -97,9 +100,9 @@ fn heading(history: &History, alert: &Alert) -> String {
         Cause::Machine => "; the machine or the lab, not the software",
         Cause::Both => "; the machine or the lab at least in part, more than the control shows",
     };
-    let state = match (&alert.acknowledged, alert.is_closed()) {
+    let state = match (known(alert), alert.is_closed()) {
         (_, true) => "; taken back since".to_owned(),
-        (Some(reason), _) => format!("; acknowledged: {reason}"),
+        (Some(known), _) => format!("; {known}"),
         _ => alert.confirmed.as_ref().map_or_else(String::new, |_| "; confirmed".to_owned()),
     };
     let first = &alert.moved[0];
@@ -152,9 +155,10 @@ pub fn markdown(history: &History) -> String {
         );
     }
     for alert in &history.alerts {
-        let state = match (&alert.acknowledged, alert.is_closed()) {
-            (_, true) => "taken back".to_owned(),
-            (Some(_), _) => "acknowledged".to_owned(),
+        let state = match (alert.is_closed(), &alert.acknowledged) {
+            (true, _) => "taken back".to_owned(),
+            (_, Some(_)) if alert.is_set_aside => "not confirmed".to_owned(),
+            (_, Some(_)) => "acknowledged".to_owned(),
             _ => kind(alert),
         };
         for moved in &alert.moved {
@@ -180,6 +184,9 @@ pub fn markdown(history: &History) -> String {
                 alert.id,
                 cell(&beside.join("; "))
             );
+        }
+        for command in again(history, alert) {
+            let _ = writeln!(text, "\nSee {} again:\n\n    {command}", alert.id);
         }
     }
     let points: usize = history.series.iter().map(|s| s.points.len()).sum();
