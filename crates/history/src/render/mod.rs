@@ -15,8 +15,7 @@ use std::path::Path;
 
 use crate::find::{Alert, Cause, History, Moved, Newest};
 use fwdlab_guard::words::pasted;
-use fwdlab_results::files::EXPERIMENT_FILE;
-use fwdlab_results::units;
+use fwdlab_results::{EXPERIMENT_FILE, units};
 
 /// A ratio as per cent with its sign: `-3.1 %`.
 fn percent(ratio: f64) -> String {
