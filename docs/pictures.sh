@@ -2,13 +2,15 @@
 # Makes docs/gallery.md and its pictures anew from results directories; nothing in them is written by hand.
 #
 #   docs/pictures.sh KERNELS PUBLISHED PROFILED
+#   docs/pictures.sh history
 #
+# The second form makes only the pictures of a history, from the archive's series among the tests' fixtures.
 # KERNELS: of examples/kernel-rules.toml with `profile = true`; PUBLISHED: an import of published logs;
 # PROFILED: an import with published call graphs. FWDLAB names the program, with all features. Needs
 # Chromium, and ImageMagick's convert.
 set -euo pipefail
 
-[ $# -eq 3 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -eq 3 ] || [ "$*" = history ] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 docs=$(cd "$(dirname "$0")" && pwd)
 program=${FWDLAB:-fwdlab}
 scratch=$(mktemp -d)
@@ -18,11 +20,17 @@ trap 'rm -rf "$scratch"' EXIT
 # picture DIRECTORY FILE light|dark WIDTH SECTION...: a page with these of its sections, without the
 # empty space below.
 picture() {
-    local page=$1/index.html file=$docs/img/$2 scheme=1 width=$4 hidden=section
-    [ "$3" = dark ] && scheme=0
+    local page=$1/index.html file=$2 scheme=$3 width=$4 hidden=section
     shift 4
     for section in "$@"; do hidden+=":not(#$section)"; done
     sed "s|</head>|<style>$hidden{display:none}</style></head>|" "$page" >"$scratch/page.html"
+    shot "$file" "$scheme" "$width"
+}
+
+# shot FILE light|dark WIDTH: the page of the scratch directory.
+shot() {
+    local file=$docs/img/$1 scheme=1 width=$3
+    [ "$2" = dark ] && scheme=0
     # Chromium opens no window narrower than 500 px: a frame is.
     printf '<body style="margin:0"><iframe src=page.html style="border:0;width:%spx;height:6000px">' \
         "$width" >"$scratch/frame.html"
@@ -50,6 +58,24 @@ sentences() {
         grep -o '"sentence": "[^"]*"' | sed 's/^"sentence": "\(.*\)"$/> - \1/'
 }
 
+# history: three configurations of a machine and another machine, as the archive published them.
+history() {
+    local fixtures=$docs/../crates/stats/tests/fixtures/archive series machine
+    for series in c2558-forwarding c2558-ipfw c2558-pf gx412t-forwarding; do
+        machine=Atom_C2558_4Cores-Intel_i350
+        [ "${series%%-*}" = gx412t ] && machine=AMD_GX-412TC_4Cores_Intel_i210AT
+        mkdir -p "$scratch/archive/$machine/forwarding-pf-ipfw/results/fbsd.2016"
+        cp "$fixtures/$series-2016.data" \
+            "$scratch/archive/$machine/forwarding-pf-ipfw/results/fbsd.2016/${series#*-}.data"
+    done
+    (cd "$scratch" && "$program" history archive -o history)
+    cp "$scratch/history/history.html" "$scratch/page.html"
+    shot history-light.png light 1000
+    shot history-narrow-dark.png dark 400
+}
+
+history
+[ $# -eq 3 ] || exit 0
 kernels=$1 published=$2 profiled=$3
 for results in "$@"; do "$program" report "$results" >/dev/null; done
 picture "$kernels" kernel-verdicts.png light 1000 verdicts forest
