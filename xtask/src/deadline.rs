@@ -36,11 +36,6 @@ impl Deadline {
         self.span().saturating_sub(self.begin.elapsed())
     }
 
-    /// Whether so much has gone already that the rest is for what is short.
-    pub(crate) fn is_tight(self) -> bool {
-        self.left() * 5 < self.span() * 3
-    }
-
     /// Why something did not run, or not to its end.
     pub(crate) fn reason(self) -> String {
         format!("no time was left of {} minutes", self.minutes)
@@ -60,9 +55,8 @@ mod tests {
     fn what_is_left_shrinks_to_nothing() {
         let end = Deadline::in_minutes(10);
         assert!(seconds(Some(end), 1000) <= 510 && seconds(Some(end), 60) == 60);
-        assert!(!end.is_tight());
         let over = Deadline::in_minutes(1);
-        assert_eq!((seconds(Some(over), 1000), over.is_tight()), (0, false));
+        assert_eq!(seconds(Some(over), 1000), 0);
         assert_eq!(seconds(None, 1000), 1000);
         assert_eq!(end.reason(), "no time was left of 10 minutes");
     }

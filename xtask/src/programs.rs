@@ -76,9 +76,8 @@ pub(super) fn build(root: &Path, mut command: Command) -> Result<Option<Vec<Prog
     Ok(Some(listed(root, &text)))
 }
 
-/// The programs in cargo's messages, the longest first, so that none of them is left to run alone: those of
-/// devices, then those that start the whole program, which both wait for guests and hosts, then those that compute
-/// for long.
+/// The programs in cargo's messages, the longest first, so that none of them is left to run alone: those that boot
+/// guests, those of devices, those that start the whole program, then those that compute for long.
 fn listed(root: &Path, messages: &str) -> Vec<Program> {
     let mut programs: Vec<Program> = messages
         .lines()
@@ -93,6 +92,10 @@ fn listed(root: &Path, messages: &str) -> Vec<Program> {
 /// Where a program stands in the order: the smaller, the sooner.
 fn rank(name: &str) -> usize {
     let longest = [
+        "crates/cli test freebsd",
+        "crates/cli test vm",
+        "devices/linux lib",
+        "crates/cli test linux",
         "devices/",
         "crates/cli ",
         "crates/fib lib",
@@ -115,15 +118,15 @@ fn program(root: &Path, artifact: Artifact) -> Option<Program> {
     Some(Program { name, file, folder })
 }
 
-/// Runs the programs, `jobs` at a time, each prepared by `prepare`; `ended` hears of each in turn. Where
-/// little time is left the short ones come first.
+/// Runs the programs, `jobs` at a time, each prepared by `prepare`; `ended` hears of each in turn. Before a
+/// deadline the short ones come first: two guests alone can take what all others need.
 pub(super) fn run(
     mut programs: Vec<Program>,
     (jobs, deadline): (usize, Option<Deadline>),
     prepare: impl Fn(&mut Command) + Sync,
     mut ended: impl FnMut(Outcome),
 ) -> Result<()> {
-    if deadline.is_some_and(Deadline::is_tight) {
+    if deadline.is_some() {
         programs.reverse();
     }
     let waiting = Mutex::new(programs.into_iter());
