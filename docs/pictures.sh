@@ -112,4 +112,9 @@ $(sentences "$published")
 
 In IPv4 forwarding on an Atom C2758, from published call graphs: [differential flame
 graph](img/flame-difference.png).
+
+A year of the netbenches archive on two machines (\`fwdlab history\`): three configurations of one fall
+together, and rise together with the other machine. [On a telephone, at night](img/history-narrow-dark.png):
+
+![Series over revisions with intervals, levels and marked changes](img/history-light.png)
 TEXT

@@ -109,6 +109,12 @@ fn known(alert: &Alert) -> Option<String> {
 fn again(history: &History, alert: &Alert) -> Vec<String> {
     let (before, after) = history.ends(&alert.moved[0]);
     let (Some(old), Some(new)) = (&before.place, &after.place) else { return Vec::new() };
+    // as seen from here, where they are below
+    let here = std::env::current_dir().unwrap_or_default();
+    let [old, new] = [old, new].map(|place| match place.strip_prefix(&here) {
+        Ok(below) if !below.as_os_str().is_empty() => below,
+        _ => place,
+    });
     let mut commands = vec![match old == new {
         true => format!("fwdlab compare {}", pasted(new)),
         false => format!("fwdlab compare {} --after {}", pasted(old), pasted(new)),
