@@ -118,8 +118,8 @@ impl Block {
     #[inline(always)]
     pub(crate) fn set_turn(&mut self, first: usize, next: &[u32]) {
         self.first_in_turn = Some(first as u32);
-        for lane in 0..next.len().min(LANES) {
-            self.inputs.numbers[lane] = next[lane];
+        for (number, next) in self.inputs.numbers.iter_mut().zip(next) {
+            *number = *next;
         }
     }
 

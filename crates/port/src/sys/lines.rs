@@ -201,8 +201,8 @@ fn count_plain<const WORDS: usize>(
             own[places[word] % (LINE / WORD)] = columns[word][(first + at) % LINES];
         }
         let mut differences = 0;
-        for place in 0..LINE / WORD {
-            let whole = word(line, place) | own[place];
+        for (place, own) in own.iter().enumerate() {
+            let whole = word(line, place) | own;
             differences |= (word(head, place) ^ whole) & word(mask, place);
         }
         if differences != 0 || frame.len() != len {
