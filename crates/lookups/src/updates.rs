@@ -17,6 +17,8 @@ const READER_KEYS: usize = 1 << 18;
 const BURST: usize = 256;
 /// Changes of one call where they are made together.
 const BATCH: usize = 256;
+/// Changes of the default route.
+const DEFAULTS: usize = 31;
 /// How long it is left alone, and how long it meets changes, in turn.
 const SHARE_PHASE: Duration = Duration::from_millis(300);
 /// From the start of the reader to the first change.
@@ -65,6 +67,8 @@ pub struct UpdateFigure {
     pub median_us: f64,
     /// The same: 99.9 % of the changes take at most this.
     pub p999_us: f64,
+    /// The median of changes of the default route, as `median_us`.
+    pub default_us: f64,
     /// Changes a second, one at a time, while another thread looks up.
     pub changes_per_s: f64,
     /// Changes a second, 256 in a call.
@@ -118,14 +122,15 @@ pub(crate) fn updates<F: BenchFamily>(
         if let Ok(times) = &mut times {
             times.sort_unstable();
         }
+        let default = changer.default_route(plan.single.min(DEFAULTS));
         let rate = changer.rush(plan.rush, 1);
         let batched = changer.rush(plan.rush, BATCH);
         let share = changer.share(&watch, plan.phases);
         watch.is_over.store(true, Ordering::Release);
         let _nothing = counter.join();
-        Ok::<_, FibError>((times?, [rate?, batched?], share?))
+        Ok::<_, FibError>((times?, default?, [rate?, batched?], share?))
     });
-    let (times, [changes_per_s, batched_per_s], reader_share) = figures?;
+    let (times, default_us, [changes_per_s, batched_per_s], reader_share) = figures?;
     let at = |share: f64| {
         let index = (times.len() as f64 * share) as usize;
         times.get(index.min(times.len().saturating_sub(1))).map_or(0.0, |t| t.as_secs_f64() * 1e6)
@@ -137,6 +142,7 @@ pub(crate) fn updates<F: BenchFamily>(
         auto: chosen == changer.fib.algorithm_name(),
         median_us: at(0.5),
         p999_us: at(0.999),
+        default_us,
         changes_per_s,
         batched_per_s,
         reader_share,
@@ -198,16 +204,34 @@ impl<F: BenchFamily> Changer<F> {
         }
     }
 
-    fn change(&mut self) -> Result<Prefix<F>, FibError> {
+    fn change(&mut self) -> Result<(), FibError> {
+        let update = self.draw().1;
+        self.fib.apply(&[update]).map(|_| ())
+    }
+
+    /// The median time of so many changes of the default route, in us.
+    fn default_route(&mut self, count: usize) -> Result<f64, FibError> {
+        let mut times = Vec::with_capacity(count);
+        for number in 0..count {
+            // Each to another nexthop than before, the last to none, as it was.
+            let update = match number + 1 == count {
+                true => Update::Delete(Prefix::DEFAULT),
+                false => Update::Set(Prefix::DEFAULT, nexthop::<F>(1 + number as u16 % 2).into()),
+            };
+            times.push(self.time(Prefix::DEFAULT, update)?.as_secs_f64() * 1e6);
+        }
+        Ok(crate::median(&times))
+    }
+
+    fn timed(&mut self) -> Result<Duration, FibError> {
         let (prefix, update) = self.draw();
-        self.fib.apply(&[update])?;
-        Ok(prefix)
+        self.time(prefix, update)
     }
 
     /// The time from the call until a lookup sees the change.
-    fn timed(&mut self) -> Result<Duration, FibError> {
+    fn time(&mut self, prefix: Prefix<F>, update: Update<F>) -> Result<Duration, FibError> {
         let start = Instant::now();
-        let prefix = self.change()?;
+        self.fib.apply(&[update])?;
         while !self.fib.is_synced() {
             self.fib.sync(self.started.elapsed());
         }

@@ -70,6 +70,10 @@ impl<F: Family> Algorithm<F> for DpdkLpm {
         self.0
     }
 
+    fn leaves_default(&self) -> bool {
+        true
+    }
+
     fn limits(&self) -> Limits {
         Limits { nexthops: u32::LIMIT, ..Limits::NONE }
     }

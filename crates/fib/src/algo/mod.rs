@@ -171,6 +171,13 @@ pub trait Algorithm<F: Family>: Debug + Sync {
     /// points): where a shrinking table shall go back, leave such a gap.
     fn preference(&self, facts: &TableFacts) -> u8;
 
+    /// Whether the framework answers for the default route by itself, so that a change of it writes one number:
+    /// for structures that spread a route over all addresses that it covers. Its modules never meet that route,
+    /// neither in a dump nor as a change nor in [`Rib::part`]; [`NexthopId::NONE`] says that there is no other.
+    fn leaves_default(&self) -> bool {
+        false
+    }
+
     /// Builds the structure for the routes of `dump`.
     ///
     /// # Errors

@@ -198,6 +198,10 @@ fn cycle<F: Family>(
             let at = random.below(rib.len() as u64) as usize;
             prefix = rib.iter().nth(at).map_or(prefix, |route| route.0);
         }
+        // The default route is in many hands: the algorithm's or the framework's.
+        if random.below(6) == 0 {
+            prefix = Prefix::DEFAULT;
+        }
         // Host routes hold the nexthops.
         prefix = Prefix::covering(prefix.addr(), prefix.len().min(F::BITS - 1));
         let deletes = random.below(3) == 0;

@@ -162,7 +162,7 @@ impl<F: Family> Fib<F> {
         let nexthops = changes.iter().map(|change| change.new.0).max().unwrap_or(0);
         let outcome = match beyond(self.attached.algorithm, self.rib.len(), nexthops) {
             Some(error) => Response::Failed(error),
-            None => self.attached.module.apply(changes, &self.rib, &self.publisher.grace()),
+            None => self.attached.apply(changes, &self.rib, &self.publisher.grace()),
         };
         match outcome {
             Response::Applied => self.settle(),
@@ -251,7 +251,8 @@ impl<F: Family> Fib<F> {
         self.published_groups = groups.clone();
         self.published = lookup.clone();
         let is_automatic = self.choice == Choice::Auto;
-        self.publisher.replace(View { lookup, groups, is_automatic });
+        let default = self.attached.default.clone();
+        self.publisher.replace(View { lookup, default, groups, is_automatic });
     }
 
     /// Tells everybody that readers see all changes.
@@ -276,6 +277,7 @@ impl<F: Family> Fib<F> {
         }
         self.errors.remove(built.name());
         self.attached = built;
+        self.rib.hide_default(self.attached.default.is_some());
         self.builds += 1;
         let lookup = self.attached.lookup();
         let bytes = lookup.memory_bytes();

@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::algo::{Algorithm, AlgorithmError, Module, TableFacts};
+use super::default_route::DefaultRoute;
+use crate::algo::{Algorithm, AlgorithmError, Change, Dump, Module, Response, TableFacts};
 use crate::caches::CacheSizes;
+use crate::epoch::Grace;
 use crate::error::FibError;
 use crate::family::Family;
 use crate::lookup::Lookup;
+use crate::prefix::Prefix;
 use crate::registry::Registry;
 use crate::rib::Rib;
 
@@ -15,6 +18,16 @@ use crate::rib::Rib;
 pub struct Attached<F: Family> {
     pub(super) algorithm: &'static dyn Algorithm<F>,
     pub(super) module: Box<dyn Module<F>>,
+    /// The default route, where the algorithm leaves it to the framework.
+    pub(super) default: Option<DefaultRoute>,
+}
+
+/// The default route of a table and the rest, as the algorithm wants them.
+fn parts<F: Family>(algorithm: &dyn Algorithm<F>, rib: &Rib<F>) -> (Option<DefaultRoute>, Dump<F>) {
+    match algorithm.leaves_default() {
+        true => (Some(DefaultRoute::new(rib.exact(Prefix::DEFAULT))), rib.dump_below_default()),
+        false => (None, rib.dump()),
+    }
 }
 
 /// An algorithm that failed and is left out until a time, or for good: [`NEVER`].
@@ -33,9 +46,10 @@ impl<F: Family> Attached<F> {
         rib: &Rib<F>,
     ) -> Result<Self, FibError> {
         let name = algorithm.name();
-        let module = algorithm.build(&rib.dump());
+        let (default, dump) = parts(algorithm, rib);
+        let module = algorithm.build(&dump);
         let module = module.map_err(|error| FibError::Algorithm { name, error })?;
-        Ok(Self { algorithm, module })
+        Ok(Self { algorithm, module, default })
     }
 
     /// As [`Attached::build`]; when it is the same algorithm as before, its module hands over what it
@@ -50,9 +64,40 @@ impl<F: Family> Attached<F> {
             return Self::build(algorithm, rib);
         };
         let name = algorithm.name();
-        let module = algorithm.rebuild(&rib.dump(), auxiliary);
+        let (default, dump) = parts(algorithm, rib);
+        let module = algorithm.rebuild(&dump, auxiliary);
         let module = module.map_err(|error| FibError::Algorithm { name, error })?;
-        Ok(Self { algorithm, module })
+        Ok(Self { algorithm, module, default })
+    }
+
+    /// Applies changes in their order, those of a default route that is apart where it is.
+    pub(super) fn apply(
+        &mut self,
+        changes: &[Change<F>],
+        rib: &Rib<F>,
+        grace: &Grace<'_>,
+    ) -> Response<F> {
+        let Some(default) = &mut self.default else {
+            return self.module.apply(changes, rib, grace);
+        };
+        let is_default = |change: &Change<F>| change.prefix == Prefix::DEFAULT;
+        let mut response = Response::Applied;
+        for part in changes.chunk_by(|a, b| is_default(a) == is_default(b)) {
+            if is_default(&part[0]) {
+                part.iter().for_each(|change| default.set(change.new));
+                continue;
+            }
+            match self.module.apply(part, rib, grace) {
+                Response::Applied => {}
+                replaced @ Response::Replaced(_) => {
+                    // Who holds the structure before this one is to meet the default of its time.
+                    *default = default.anew();
+                    response = replaced;
+                }
+                other => return other,
+            }
+        }
+        response
     }
 
     pub(super) fn name(&self) -> &'static str {

@@ -4,6 +4,7 @@
 
 mod attach;
 mod attached;
+mod default_route;
 mod policy;
 mod reader;
 mod routes;
@@ -148,7 +149,8 @@ impl<F: Family> Fib<F> {
         let algorithm = attached::first(&registry, &rib, caches)?;
         let attached = Attached::build(algorithm, &rib)?;
         let groups = nexthops.reader_groups().clone();
-        let view = View { lookup: attached.lookup(), groups, is_automatic: true };
+        let default = attached.default.clone();
+        let view = View { lookup: attached.lookup(), default, groups, is_automatic: true };
         Ok(Self {
             number,
             rib,

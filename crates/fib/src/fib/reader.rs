@@ -1,5 +1,6 @@
 //! The readers' side of a table: one [`Reader`] for each worker thread.
 
+use super::default_route::{DefaultRoute, With};
 use crate::family::Family;
 use crate::inlined::{Inlined, Singly};
 use crate::lookup::Lookup;
@@ -10,6 +11,8 @@ use crate::sync::{Arc, AtomicU64, Ordering};
 /// What readers see at a moment.
 pub(super) struct View<F: Family> {
     pub(super) lookup: std::sync::Arc<dyn Lookup<F>>,
+    /// Its default route, where it has none in itself.
+    pub(super) default: Option<DefaultRoute>,
     pub(super) groups: NexthopGroups,
     /// Whether the framework chose the algorithm.
     pub(super) is_automatic: bool,
@@ -70,7 +73,10 @@ impl<F: Family> Pinned<'_, F> {
     /// Longest match of one address.
     #[inline]
     pub fn lookup(&self, addr: F::Addr) -> NexthopId {
-        self.view.lookup.lookup(addr)
+        match &self.view.default {
+            None => self.view.lookup.lookup(addr),
+            Some(default) => default.answer(|| self.view.lookup.lookup(addr)),
+        }
     }
 
     /// Longest match of an address of the standard library.
@@ -82,14 +88,20 @@ impl<F: Family> Pinned<'_, F> {
     /// Longest matches of many addresses, see [`Reader::lookup_batch`].
     #[inline]
     pub fn lookup_batch(&self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
-        self.view.lookup.lookup_batch(addrs, answers);
+        match &self.view.default {
+            None => self.view.lookup.lookup_batch(addrs, answers),
+            Some(default) => default.batch(&*self.view.lookup, addrs, answers),
+        }
     }
 
     /// The longest match of all addresses that share the first half of their bits with this one, where they
     /// have one and the algorithm tells (`direct6` does).
     #[inline]
     pub fn lookup_half(&self, addr: F::Addr) -> Option<NexthopId> {
-        self.view.lookup.lookup_half(addr)
+        match &self.view.default {
+            None => self.view.lookup.lookup_half(addr),
+            Some(default) => default.half(&*self.view.lookup, addr),
+        }
     }
 
     /// Whether the framework chose the algorithm. Of one that was named no answers should be kept.
@@ -123,7 +135,10 @@ impl<F: Inlined> Pinned<'_, F> {
     /// long as the lookup. For addresses that are at hand together, [`Pinned::lookup_batch`] is faster.
     #[inline]
     pub fn singly<W: Singly<F>>(&self, work: W) -> W::Output {
-        F::singly(&*self.view.lookup, work)
+        match &self.view.default {
+            None => F::singly(&*self.view.lookup, work),
+            Some(default) => F::singly(&*self.view.lookup, With(work, default)),
+        }
     }
 }
 
@@ -149,6 +164,7 @@ mod loom_tests {
     fn view(answer: u32) -> View<Inet> {
         View {
             lookup: std::sync::Arc::new(Always(answer)),
+            default: None,
             groups: NexthopGroups::default(),
             is_automatic: true,
         }

@@ -1,6 +1,6 @@
 //! The framework with algorithms made for the purpose, and with the real ones.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex};
 
 use super::*;
@@ -8,6 +8,7 @@ use crate::algo::{
     Algorithm, AlgorithmError, Change, Dump, Limits, Linear, Module, Response, TableFacts,
 };
 use crate::lookup::Lookup;
+use crate::rib::Rib;
 use crate::{Grace, Inet, Inet6, Numbered, Prefix, Random, Target};
 
 const fn ms(ms: u64) -> Duration {
@@ -561,6 +562,106 @@ fn a_failed_build_by_name_leaves_everything_as_it_was() {
     FAILURES.set(1);
     assert!(matches!(fib.set_algorithm(fixed("flaky")), Err(FibError::Algorithm { .. })));
     assert_eq!((fib.algorithm_name(), fib.choice()), ("tiny", &Choice::Auto));
+}
+
+/// A list that is told nothing of the default route, and keeps what it was told.
+#[derive(Debug)]
+struct Apart;
+
+thread_local! {
+    static TOLD: RefCell<Vec<Prefix<Inet>>> = const { RefCell::new(Vec::new()) };
+}
+
+struct ApartModule(Rib<Inet>, Arc<dyn Lookup<Inet>>);
+
+impl Algorithm<Inet> for Apart {
+    fn name(&self) -> &'static str {
+        "apart"
+    }
+    fn preference(&self, _facts: &TableFacts) -> u8 {
+        0
+    }
+    fn leaves_default(&self) -> bool {
+        true
+    }
+    fn build(&self, dump: &Dump<Inet>) -> Result<Box<dyn Module<Inet>>, AlgorithmError> {
+        TOLD.with_borrow_mut(|told| told.extend(dump.routes().iter().map(|route| route.0)));
+        let lookup = Linear.build(dump)?.lookup();
+        Ok(Box::new(ApartModule(Rib::from_dump(dump), lookup)))
+    }
+}
+
+impl Module<Inet> for ApartModule {
+    fn lookup(&self) -> Arc<dyn Lookup<Inet>> {
+        self.1.clone()
+    }
+    fn apply(
+        &mut self,
+        changes: &[Change<Inet>],
+        rib: &Rib<Inet>,
+        _grace: &Grace<'_>,
+    ) -> Response<Inet> {
+        for change in changes {
+            TOLD.with_borrow_mut(|told| told.push(change.prefix));
+            let (outer, covered) = rib.part(change.prefix);
+            TOLD.with_borrow_mut(|told| told.extend(covered.map(|route| route.0)));
+            assert_eq!(outer, NexthopId::NONE, "nothing but the default route is around them");
+            self.0.set(change.prefix, change.new);
+        }
+        self.1 = Linear.build(&self.0.dump()).unwrap().lookup();
+        Response::Replaced(self.1.clone())
+    }
+}
+
+#[test]
+fn the_default_route_is_the_framework_s_where_an_algorithm_leaves_it() {
+    let mut fib = Fib::<Inet>::new(0).unwrap();
+    fib.attach(&Apart).unwrap();
+    fib.load([(Prefix::DEFAULT, via(1)), (net(1), via(2))]).unwrap();
+    fib.set_algorithm(fixed("apart")).unwrap();
+    let (mut early, mut reader) = (fib.reader(), fib.reader());
+    let in_hand = early.pin();
+    let id = |fib: &Fib<Inet>, prefix| fib.rib().exact(prefix);
+    let (one, two) = (id(&fib, Prefix::DEFAULT), id(&fib, net(1)));
+    let ask = |reader: &mut Reader<Inet>| {
+        let table = reader.pin();
+        let addrs: Vec<u32> = (0..100).map(|i| (i % 3) << 8).collect();
+        let mut answers = vec![NexthopId(77); 101];
+        table.lookup_batch(&addrs, &mut answers);
+        assert_eq!(answers.pop(), Some(NexthopId(77)), "an answer that nobody asked for");
+        for (addr, answer) in addrs.iter().zip(&answers) {
+            assert_eq!((table.lookup(*addr), *answer), (*answer, answers[*addr as usize >> 8]));
+        }
+        [answers[0], answers[1], answers[2]]
+    };
+    assert_eq!(ask(&mut reader), [one, two, one]);
+    // In one call, in this order: readers see all of it, and who holds the table before meets nothing of it.
+    let builds = fib.builds();
+    let updates = [
+        Update::Set(net(2), via(3).into()),
+        Update::Set(Prefix::DEFAULT, via(4).into()),
+        Update::Delete(net(1)),
+    ];
+    fib.apply(&updates).unwrap();
+    let (three, four) = (id(&fib, net(2)), id(&fib, Prefix::DEFAULT));
+    assert_eq!(ask(&mut reader), [four, four, three]);
+    assert_eq!((in_hand.lookup(0), in_hand.lookup(1 << 8)), (one, two));
+    drop(in_hand);
+    fib.delete(Prefix::DEFAULT).unwrap();
+    assert_eq!(ask(&mut reader), [NexthopId::NONE, NexthopId::NONE, three]);
+    fib.add(Prefix::DEFAULT, via(5)).unwrap();
+    let five = id(&fib, Prefix::DEFAULT);
+    assert_eq!(ask(&mut reader), [five, five, three]);
+    assert_eq!(fib.builds(), builds, "no change has built a structure");
+    let told = TOLD.take();
+    assert!(!told.is_empty() && !told.contains(&Prefix::DEFAULT), "{told:?}");
+    // An algorithm that keeps it in its structure is given it.
+    fib.set_algorithm(fixed("linear")).unwrap();
+    assert_eq!(ask(&mut reader), [five, five, three]);
+    fib.change(Prefix::DEFAULT, via(6)).unwrap();
+    fib.flush();
+    assert_eq!(ask(&mut reader)[0], id(&fib, Prefix::DEFAULT));
+    assert_eq!(fib.rib().len(), 2);
 }
 
 /// Serves every table better than anything else, from a list.

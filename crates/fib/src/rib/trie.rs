@@ -40,6 +40,8 @@ pub struct Rib<F: Family> {
     free: Vec<u32>,
     routes: usize,
     by_len: Vec<usize>,
+    /// Whether [`Rib::part`] leaves the default route out.
+    hides_default: bool,
 }
 
 impl<F: Family> Default for Rib<F> {
@@ -53,7 +55,7 @@ impl<F: Family> Rib<F> {
     pub fn new() -> Self {
         let root = Node::of(Prefix::<F>::DEFAULT, NexthopId::NONE);
         let by_len = vec![0; usize::from(F::BITS) + 1];
-        Self { nodes: vec![root], free: Vec::new(), routes: 0, by_len }
+        Self { nodes: vec![root], free: Vec::new(), routes: 0, by_len, hides_default: false }
     }
 
     /// The table of a sorted list. O(n).
@@ -132,14 +134,27 @@ impl<F: Family> Rib<F> {
 
     /// All routes inside `prefix`, the prefix itself included, in order of (address, length).
     pub fn covered(&self, prefix: Prefix<F>) -> Covered<'_, F> {
-        self.part(prefix).1
+        self.walk(prefix, false).1
     }
 
     /// The nexthop of the longest route that contains `prefix` and is shorter than it, which shines
     /// through where none inside matches, and those [`Rib::covered`].
+    ///
+    /// Without the default route in the table of an algorithm that
+    /// [leaves it](crate::algo::Algorithm::leaves_default) to the framework.
     pub fn part(&self, prefix: Prefix<F>) -> (NexthopId, Covered<'_, F>) {
+        self.walk(prefix, self.hides_default)
+    }
+
+    /// [`Rib::part`] leaves the default route out from now on, or no more.
+    pub(crate) fn hide_default(&mut self, hides: bool) {
+        self.hides_default = hides;
+    }
+
+    fn walk(&self, prefix: Prefix<F>, hides_default: bool) -> (NexthopId, Covered<'_, F>) {
         let (mut outer, mut at) = (NexthopId::NONE, ROOT as u32);
-        let mut covered = Covered { rib: self, stack: Vec::with_capacity(WALKS) };
+        let stack = Vec::with_capacity(WALKS);
+        let mut covered = Covered { rib: self, stack, hides_default };
         loop {
             let node = &self.nodes[at as usize];
             if node.len >= prefix.len() {
@@ -149,7 +164,8 @@ impl<F: Family> Rib<F> {
             if !node.contains(prefix.addr()) {
                 return (outer, covered);
             }
-            if !node.nexthop.is_none() {
+            let is_hidden = hides_default && at == ROOT as u32;
+            if !is_hidden && !node.nexthop.is_none() {
                 outer = node.nexthop;
             }
             at = node.child_towards(prefix.addr());
@@ -190,6 +206,15 @@ impl<F: Family> Rib<F> {
         DUMPS.set(DUMPS.get() + 1);
         let mut routes = Vec::with_capacity(self.routes);
         routes.extend(self.iter());
+        Dump::new(routes)
+    }
+
+    /// All routes but the default route, as [`Rib::dump`].
+    pub(crate) fn dump_below_default(&self) -> Dump<F> {
+        #[cfg(test)]
+        DUMPS.set(DUMPS.get() + 1);
+        let mut routes = Vec::with_capacity(self.routes);
+        routes.extend(self.walk(Prefix::DEFAULT, true).1);
         Dump::new(routes)
     }
 
@@ -373,6 +398,7 @@ pub struct Covered<'a, F: Family> {
     rib: &'a Rib<F>,
     /// Nodes still to be walked, the next one last.
     stack: Vec<u32>,
+    hides_default: bool,
 }
 
 impl<F: Family> Iterator for Covered<'_, F> {
@@ -380,7 +406,8 @@ impl<F: Family> Iterator for Covered<'_, F> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let node = &self.rib.nodes[self.stack.pop()? as usize];
+            let at = self.stack.pop()? as usize;
+            let node = &self.rib.nodes[at];
             let [left, right] = node.child;
             if right != NIL {
                 prefetch(&self.rib.nodes, right as usize);
@@ -389,7 +416,8 @@ impl<F: Family> Iterator for Covered<'_, F> {
             if left != NIL {
                 self.stack.push(left);
             }
-            if !node.nexthop.is_none() {
+            let is_hidden = self.hides_default && at == ROOT;
+            if !is_hidden && !node.nexthop.is_none() {
                 return Some((node.prefix(), node.nexthop));
             }
         }

@@ -43,6 +43,10 @@ impl Algorithm<Inet> for BitRuns4 {
         "bitruns4"
     }
 
+    fn leaves_default(&self) -> bool {
+        true
+    }
+
     fn limits(&self) -> Limits {
         Limits { nexthops: MAX_NEXTHOP, ..Limits::NONE }
     }

@@ -40,6 +40,10 @@ impl Algorithm<Inet6> for BitRuns6 {
         "bitruns6"
     }
 
+    fn leaves_default(&self) -> bool {
+        true
+    }
+
     fn limits(&self) -> Limits {
         Limits { nexthops: MAX_NEXTHOP, ..Limits::NONE }
     }

@@ -53,6 +53,10 @@ impl Algorithm<Inet> for Direct4 {
         "direct4"
     }
 
+    fn leaves_default(&self) -> bool {
+        true
+    }
+
     fn limits(&self) -> Limits {
         Limits { nexthops: MAX_NEXTHOP, ..Limits::NONE }
     }

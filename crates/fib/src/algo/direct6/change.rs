@@ -36,6 +36,10 @@ impl Algorithm<Inet6> for Direct6 {
         "direct6"
     }
 
+    fn leaves_default(&self) -> bool {
+        true
+    }
+
     fn limits(&self) -> Limits {
         Limits { nexthops: u32::LIMIT, ..Limits::NONE }
     }

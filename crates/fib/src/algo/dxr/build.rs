@@ -48,6 +48,10 @@ impl Algorithm<Inet> for Dxr {
         "dxr"
     }
 
+    fn leaves_default(&self) -> bool {
+        true
+    }
+
     fn limits(&self) -> Limits {
         Limits { nexthops: MAX_NEXTHOP, ..Limits::NONE }
     }
