@@ -27,7 +27,7 @@ use crate::rib::Rib;
 use crate::simd::cells::{self, CELL_SHIFT, CELLS, Cells, LANES, Long, Width, cell_of};
 use crate::simd::count::Count;
 use crate::simd::lanes::{self, Groups};
-use crate::simd::level::{self, Kernel};
+use crate::simd::level::{self, Batched};
 use crate::simd::records::Records;
 
 /// A span with its nexthop as entries hold it.
@@ -245,7 +245,7 @@ impl<F: Family> Tables<F> {
 
     /// Lookups of some addresses, 16 at a time; then what their entries leave to tbl8s.
     #[inline(always)]
-    fn batch<C: Count>(
+    fn groups<C: Count>(
         &self,
         mut addrs: &[[F::Addr; LANES]],
         mut answers: &mut [[NexthopId; LANES]],
@@ -279,18 +279,13 @@ impl<F: Family> Tables<F> {
     }
 }
 
-struct Batch<'a, F: Family>(&'a Tables<F>, &'a [F::Addr], &'a mut [NexthopId]);
-
-impl<F: Family> Kernel for Batch<'_, F> {
-    type Output = ();
-
+impl<F: Family> Batched<F::Addr> for Tables<F> {
     #[inline(always)]
-    fn run<C: Count>(self) {
-        let Self(tables, addrs, answers) = self;
+    fn batch<C: Count>(&self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
-        tables.batch::<C>(addrs, answers);
-        lanes::fill(rest, rest_answers, |addr| NexthopId(tables.find(addr)));
+        self.groups::<C>(addrs, answers);
+        lanes::fill(rest, rest_answers, |addr| NexthopId(self.find(addr)));
     }
 }
 
@@ -300,7 +295,7 @@ impl<F: Family> Lookup<F> for Tables<F> {
     }
 
     fn lookup_batch(&self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
-        level::run(Batch(self, addrs, answers));
+        level::run_batch(self, addrs, answers);
     }
 
     fn memory_bytes(&self) -> usize {

@@ -15,7 +15,7 @@ use crate::family::Inet6;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
-use crate::simd::level::{self, Kernel};
+use crate::simd::level::{self, Batched, Kernel};
 use crate::simd::prefetch::prefetch;
 
 /// Keys of a line, and children of an inner line.
@@ -170,18 +170,14 @@ impl Kernel for Single<'_> {
     }
 }
 
-struct Batch<'a>(&'a Tree, &'a [u128], &'a mut [NexthopId]);
-
-impl Kernel for Batch<'_> {
-    type Output = ();
-
+impl Batched<u128> for Tree {
     #[inline(always)]
-    fn run<C: Count>(self) {
-        let count = self.1.len().min(self.2.len());
+    fn batch<C: Count>(&self, addrs: &[u128], answers: &mut [NexthopId]) {
+        let count = addrs.len().min(answers.len());
         let mut from = 0;
         while from < count {
             let to = (from + STAGE).min(count);
-            self.0.stage(&self.1[from..to], &mut self.2[from..to]);
+            self.stage(&addrs[from..to], &mut answers[from..to]);
             from = to;
         }
     }
@@ -193,7 +189,7 @@ impl Lookup<Inet6> for Tree {
     }
 
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {
-        level::run(Batch(self, addrs, answers));
+        level::run_batch(self, addrs, answers);
     }
 
     fn memory_bytes(&self) -> usize {

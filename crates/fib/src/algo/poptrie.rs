@@ -16,7 +16,7 @@ use crate::family::{Address, Family};
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
-use crate::simd::level::{self, Kernel};
+use crate::simd::level::{self, Batched, Kernel};
 
 const DIRECT_BITS: u32 = 16;
 const STRIDE: u32 = 6;
@@ -189,15 +189,11 @@ impl<F: Family> Kernel for Single<'_, F> {
     }
 }
 
-struct Batch<'a, F: Family>(&'a Trie<F>, &'a [F::Addr], &'a mut [NexthopId]);
-
-impl<F: Family> Kernel for Batch<'_, F> {
-    type Output = ();
-
+impl<F: Family> Batched<F::Addr> for Trie<F> {
     #[inline(always)]
-    fn run<C: Count>(self) {
-        for (answer, &addr) in self.2.iter_mut().zip(self.1) {
-            *answer = NexthopId(u32::from(self.0.find(addr)));
+    fn batch<C: Count>(&self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
+        for (answer, &addr) in answers.iter_mut().zip(addrs) {
+            *answer = NexthopId(u32::from(self.find(addr)));
         }
     }
 }
@@ -208,7 +204,7 @@ impl<F: Family> Lookup<F> for Trie<F> {
     }
 
     fn lookup_batch(&self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
-        level::run(Batch(self, addrs, answers));
+        level::run_batch(self, addrs, answers);
     }
 
     fn memory_bytes(&self) -> usize {

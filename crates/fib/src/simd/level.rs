@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::count::{Count, Portable};
+use crate::nexthop::NexthopId;
 
 /// Vector units of a processor, each including those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,6 +71,27 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Portable>()
 }
 
+/// A table that answers for many addresses. `batch` must be `#[inline(always)]`, as [`Kernel::run`].
+pub(crate) trait Batched<A> {
+    /// Writes the answers; of slices that differ in length, the shorter one counts.
+    fn batch<C: Count>(&self, addrs: &[A], answers: &mut [NexthopId]);
+}
+
+/// [`run`] for a table: what it is given goes in registers, where a kernel of as much is copied to memory and
+/// read from there.
+#[inline(always)]
+pub(crate) fn run_batch<A, T: Batched<A>>(table: &T, addrs: &[A], answers: &mut [NexthopId]) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    match x86::level().unwrap_or_else(x86::find_out) {
+        // SAFETY: `level` knows of all features that `batch_avx512` is compiled for.
+        Vectors::Avx512 => return unsafe { x86::batch_avx512(table, addrs, answers) },
+        // SAFETY: `level` knows of all features that `batch_avx2` is compiled for.
+        Vectors::Avx2 => return unsafe { x86::batch_avx2(table, addrs, answers) },
+        Vectors::Portable => {}
+    }
+    table.batch::<Portable>(addrs, answers);
+}
+
 /// The same for one address. Each way is a call of its own, so that whoever ends in one saves no registers
 /// for it: a lookup took a third longer with them.
 ///
@@ -102,7 +124,7 @@ mod x86 {
     use std::sync::atomic::AtomicU8;
     use std::sync::atomic::Ordering::Relaxed;
 
-    use super::{Kernel, Vectors};
+    use super::{Batched, Kernel, NexthopId, Vectors};
     use crate::simd::count::{Avx2, Avx512};
 
     /// What the processor has, once that is known: one load and a comparison, since single lookups ask
@@ -180,6 +202,28 @@ mod x86 {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) unsafe fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
         kernel.run::<Avx2>()
+    }
+
+    /// # Safety
+    /// As [`with_avx512`].
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+    pub(super) unsafe fn batch_avx512<A, T: Batched<A>>(
+        table: &T,
+        addrs: &[A],
+        answers: &mut [NexthopId],
+    ) {
+        table.batch::<Avx512>(addrs, answers);
+    }
+
+    /// # Safety
+    /// As [`with_avx2`].
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(super) unsafe fn batch_avx2<A, T: Batched<A>>(
+        table: &T,
+        addrs: &[A],
+        answers: &mut [NexthopId],
+    ) {
+        table.batch::<Avx2>(addrs, answers);
     }
 }
 

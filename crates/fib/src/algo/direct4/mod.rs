@@ -46,7 +46,7 @@ use crate::nexthop::NexthopId;
 use crate::simd::cells::{self, CELLS, Cells, LANES, Wide, Width, cell_of};
 use crate::simd::count::Count;
 use crate::simd::lanes::{self, Groups};
-use crate::simd::level::{self, Kernel};
+use crate::simd::level::{self, Batched, Kernel};
 use crate::simd::prefetch::prefetch;
 use crate::simd::records::Records;
 use first::First;
@@ -317,18 +317,13 @@ impl Kernel for Behind<'_> {
     }
 }
 
-struct Batch<'a, W>(&'a Tables<W>, &'a [u32], &'a mut [NexthopId]);
-
-impl<W: Width> Kernel for Batch<'_, W> {
-    type Output = ();
-
+impl<W: Width> Batched<u32> for Tables<W> {
     #[inline(always)]
-    fn run<C: Count>(self) {
-        let Self(tables, addrs, answers) = self;
+    fn batch<C: Count>(&self, addrs: &[u32], answers: &mut [NexthopId]) {
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
-        batch::<W, C>(tables, addrs, answers);
-        lanes::fill(rest, rest_answers, |addr| tables.lookup_cell(addr));
+        batch::<W, C>(self, addrs, answers);
+        lanes::fill(rest, rest_answers, |addr| self.lookup_cell(addr));
     }
 }
 
@@ -344,7 +339,7 @@ impl<W: Width> Kernel for WholeBatch<'_, W> {
         let groups = lanes::groups::<_, _, LANES>(addrs, answers);
         let done = LANES * batch_of_whole::<W, C>(tables, first, groups.addrs, groups.answers);
         if done < addrs.len() {
-            level::run(Batch(tables, &addrs[done..], &mut answers[done..]));
+            level::run_batch(tables, &addrs[done..], &mut answers[done..]);
         }
     }
 }
@@ -367,7 +362,7 @@ impl<W: Width> Lookup<Inet> for Shared<W> {
             Some(first) if first.is_for(addrs) => {
                 level::run(WholeBatch(&self.0, first, addrs, answers))
             }
-            _ => level::run(Batch(&self.0, addrs, answers)),
+            _ => level::run_batch(&*self.0, addrs, answers),
         }
     }
 
