@@ -9,7 +9,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use crate::{CompareError, Options};
+use super::exported;
+use crate::{CompareError, Exported, Options};
 use fwdlab_claims::runs::Series;
 
 /// A table of text.
@@ -27,9 +28,17 @@ const NUMBER: [&str; 5] = ["run", "trial", "iteration", "index", "#"];
 /// The series of a table.
 pub(crate) fn series(
     path: &Path,
-    table: &Table,
+    mut table: Table,
     options: &Options,
+    exports: &mut Vec<Exported>,
 ) -> Result<Vec<Series>, CompareError> {
+    if exported::is_export(&table.head) {
+        table = exported::trials(path, &table, exports)?;
+        if options.column.is_none() {
+            return exported::series(path, &table, options);
+        }
+    }
+    let table = &table;
     let find = |name: &str| table.head.iter().position(|head| head.eq_ignore_ascii_case(name));
     let chosen = chosen_column(table, options)?;
     let block = BLOCK.into_iter().find_map(find).filter(|block| chosen != Some(*block));
@@ -126,7 +135,7 @@ fn distinct(path: &Path, table: &Table, columns: Vec<usize>) -> Result<Vec<usize
     }
 }
 
-fn number(path: &Path, line: usize, cell: &str) -> Result<f64, CompareError> {
+pub(super) fn number(path: &Path, line: usize, cell: &str) -> Result<f64, CompareError> {
     cell.parse().ok().filter(|value: &f64| value.is_finite()).ok_or_else(|| CompareError::Line {
         path: path.to_owned(),
         line,
@@ -255,7 +264,7 @@ fn by_variant(
 }
 
 /// The number of a block: two that are told apart in the file are told apart here.
-fn block_number(path: &Path, line: usize, cell: &str) -> Result<u32, CompareError> {
+pub(super) fn block_number(path: &Path, line: usize, cell: &str) -> Result<u32, CompareError> {
     let is_block =
         |value: &f64| value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(value);
     match cell.parse().ok().filter(is_block) {
