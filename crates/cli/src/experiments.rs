@@ -84,11 +84,13 @@ impl Named<'_> {
         let devices = devices::schemas();
         let (path, text) = match self {
             Self::File(path) if is_stdin(path) => {
-                let text = from_stdin().context("cannot read the experiment from standard input")?;
+                let text =
+                    from_stdin().context("cannot read the experiment from standard input")?;
                 (PathBuf::from(STDIN), text)
             }
             Self::File(path) if changes.is_empty() => {
-                return Experiment::read(path, &devices).map_err(|error| explained(error, path, ""));
+                return Experiment::read(path, &devices)
+                    .map_err(|error| explained(error, path, ""));
             }
             Self::File(path) => {
                 let text = fwdlab_guard::input::named_text(path, fwdlab_guard::MIB);
@@ -165,14 +167,16 @@ fn explained(error: fwdlab_experiment::Error, path: &Path, text: &str) -> anyhow
                 let (path, file) = (path.display(), file.display());
                 anyhow::anyhow!("{path} holds results; their experiment is {file}: name that")
             }
-            (fwdlab_experiment::Error::Experiment(_), _) => match beside(path).filter(|_| path != Path::new(STDIN)) {
-                Some(own) => anyhow::anyhow!(
-                    "{} is no experiment but lies beside the journal of one, whose file is {}: name that",
-                    path.display(),
-                    own.display()
-                ),
-                None => error.into(),
-            },
+            (fwdlab_experiment::Error::Experiment(_), _) => {
+                match beside(path).filter(|_| path != Path::new(STDIN)) {
+                    Some(own) => anyhow::anyhow!(
+                        "{} is no experiment but lies beside the journal of one, whose file is {}: name that",
+                        path.display(),
+                        own.display()
+                    ),
+                    None => error.into(),
+                }
+            }
             _ => error.into(),
         },
     }

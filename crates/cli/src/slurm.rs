@@ -32,7 +32,9 @@ pub struct Args {
 /// When one of the files is wrong, or there is no testbed.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if experiments::is_stdin(&arguments.experiment) {
-        bail!("the jobs of Slurm read the experiment again, which standard input cannot give them: name a file");
+        bail!(
+            "the jobs of Slurm read the experiment again, which standard input cannot give them: name a file"
+        );
     }
     let experiment = Named::File(&arguments.experiment).read(&Changes::default())?;
     let kind = devices::named(&experiment.device);

@@ -921,7 +921,10 @@ fn an_export_is_compared_by_the_figure_that_decides_in_its_campaign() {
     assert_eq!(result.groups.len(), 1);
     let names: Vec<&str> = group.series.iter().map(|own| own.name.as_str()).collect();
     assert_eq!(names, ["old", "new"], "the baseline stands first");
-    assert_eq!((group.series[0].values.len(), &group.series[0].failed), (7, &vec!["b2-old".into()]));
+    assert_eq!(
+        (group.series[0].values.len(), &group.series[0].failed),
+        (7, &vec!["b2-old".into()])
+    );
     assert_eq!(group.series[1].values.len(), 8, "the repeated trial does not count");
     let judgement = &group.judgements[0];
     assert_eq!(judgement.verdict.word(), "faster", "{}", judgement.sentence);

@@ -395,7 +395,7 @@ mod tests {
             (curve, "[benchmarks]\nloads = [\"50%\"]", "1 load is no curve"),
             (curve, "[benchmarks]\nloads = \"100%\"", "is no step"),
             (curve, "[benchmarks]\noverload = 110", "write it as \"110%\""),
-            (curve, "[benchmarks]\nsoak = \"10\"", "ms, s, m or h"),
+            (curve, "[benchmarks]\nsoak = \"10\"", "write \"10s\""),
             ("measure = \"soak\"", "[benchmarks]\nsoak = 10", "write it as \"10s\""),
             (curve, "[benchmarks]\nloads = [10, \"50%\"]", "10 is no load; wanted"),
             (curve, "[benchmarks]\nloads = [10, \"50%\"]", "write it as \"10%\""),

@@ -66,9 +66,7 @@ pub enum Error {
     },
 
     /// The directory holds no journal, or a journal without its first record.
-    #[error(
-        "{dir} holds no results: {wanted}; {}", how_to_begin(dir)
-    )]
+    #[error("{dir} holds no results: {wanted}; {}", how_to_begin(dir))]
     NoResults {
         /// The directory.
         dir: PathBuf,

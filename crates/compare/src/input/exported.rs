@@ -37,7 +37,8 @@ pub(super) fn trials(
 ) -> Result<Table, CompareError> {
     let at = |name: &str| table.head.iter().position(|own| own == name);
     let [trial, status, started, warnings] = ["trial", "status", "started", "warnings"].map(at);
-    let mut export = Exported { source: path.to_string_lossy().into_owned(), ..Exported::default() };
+    let mut export =
+        Exported { source: path.to_string_lossy().into_owned(), ..Exported::default() };
     let mut seen: BTreeMap<(bool, &str), &str> = BTreeMap::new();
     let mut rows = Vec::new();
     for (line, row) in &table.rows {
