@@ -19,12 +19,9 @@ const OWN_DISCARDS: [&str; 2] = ["Ip.OutDiscards", "Ip6OutDiscards"];
 pub(super) struct DeviceCounters {
     ports: [LinkCounters; MOST_PORTS as usize],
     packets: Option<u64>,
-    /// Messages of its own.
     own: u64,
     backlog_drops: Option<u64>,
-    /// Frames that each processor took, of all interfaces of the machine.
     processed: Vec<(u32, u64)>,
-    /// `None` where the kernel does not say.
     drops: Option<BTreeMap<String, u64>>,
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::table::{self, Table};
+use super::exported;
+use super::table::Table;
 use crate::{CompareError, Exported, Options};
 use fwdlab_claims::runs::Series;
 
@@ -50,7 +51,7 @@ pub(super) fn read(
     }
     let head =
         if is_head { rows.remove(0).1 } else { (1..=first.len()).map(|n| n.to_string()).collect() };
-    table::series(path, Table { head, rows }, options, exports)
+    exported::read(path, Table { head, rows }, options, exports)
 }
 
 /// Refuses figures with decimal commas, which would fall apart into two columns: pairs of whole

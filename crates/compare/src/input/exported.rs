@@ -9,7 +9,7 @@ use std::path::Path;
 use fwdlab_claims::runs::{SaidBy, Series};
 use fwdlab_results::{Measure, Metric, Tick};
 
-use super::table::{Table, block_number, number};
+use super::table::{self, Table, block_number, number};
 use crate::{CompareError, Exported, Options};
 
 /// Columns by which an export is known.
@@ -24,17 +24,25 @@ const KNOWN: [&str; 8] = [
     "trial_cost_ns",
 ];
 
-/// Whether a table with this head is an export.
-pub(super) fn is_export(head: &[String]) -> bool {
-    KNOWN.iter().all(|known| head.iter().any(|own| own == known))
+/// The series of a table, which may be an export.
+pub(super) fn read(
+    path: &Path,
+    table: Table,
+    options: &Options,
+    exports: &mut Vec<Exported>,
+) -> Result<Vec<Series>, CompareError> {
+    if !KNOWN.iter().all(|known| table.head.iter().any(|own| own == known)) {
+        return table::series(path, &table, options);
+    }
+    let trials = trials(path, &table, exports)?;
+    match options.column {
+        Some(_) => table::series(path, &trials, options),
+        None => series(path, &trials, options),
+    }
 }
 
 /// The first row of each trial; those that ran again and do not count are left out.
-pub(super) fn trials(
-    path: &Path,
-    table: &Table,
-    exports: &mut Vec<Exported>,
-) -> Result<Table, CompareError> {
+fn trials(path: &Path, table: &Table, exports: &mut Vec<Exported>) -> Result<Table, CompareError> {
     let at = |name: &str| table.head.iter().position(|own| own == name);
     let [trial, status, started, warnings] = ["trial", "status", "started", "warnings"].map(at);
     let mut export =
@@ -125,11 +133,7 @@ fn trial<'t>(path: &Path, table: &'t Table, place: usize) -> Result<Trial<'t>, C
 
 /// The series of each traffic, the baseline first: of the figure that decides between it and each variant, or where
 /// there are other sources or a figure is asked for, of all that the trials have.
-pub(super) fn series(
-    path: &Path,
-    table: &Table,
-    options: &Options,
-) -> Result<Vec<Series>, CompareError> {
+fn series(path: &Path, table: &Table, options: &Options) -> Result<Vec<Series>, CompareError> {
     let all: Result<Vec<Trial<'_>>, CompareError> =
         (0..table.rows.len()).map(|place| trial(path, table, place)).collect();
     let all = all?;

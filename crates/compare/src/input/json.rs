@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::table::{self, Table};
+use super::exported;
+use super::table::Table;
 use crate::{CompareError, Exported, Options};
 use fwdlab_claims::runs::Series;
 
@@ -92,7 +93,7 @@ fn records(
         };
         rows.push((index + 1, head.iter().map(|name| cell(record.get(name))).collect()));
     }
-    table::series(path, Table { head, rows }, options, exports)
+    exported::read(path, Table { head, rows }, options, exports)
 }
 
 /// hyperfine's `--export-json`: one result per command with its times in seconds. A run that ended with another

@@ -9,8 +9,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::exported;
-use crate::{CompareError, Exported, Options};
+use crate::{CompareError, Options};
 use fwdlab_claims::runs::Series;
 
 /// A table of text.
@@ -28,17 +27,9 @@ const NUMBER: [&str; 5] = ["run", "trial", "iteration", "index", "#"];
 /// The series of a table.
 pub(crate) fn series(
     path: &Path,
-    mut table: Table,
+    table: &Table,
     options: &Options,
-    exports: &mut Vec<Exported>,
 ) -> Result<Vec<Series>, CompareError> {
-    if exported::is_export(&table.head) {
-        table = exported::trials(path, &table, exports)?;
-        if options.column.is_none() {
-            return exported::series(path, &table, options);
-        }
-    }
-    let table = &table;
     let find = |name: &str| table.head.iter().position(|head| head.eq_ignore_ascii_case(name));
     let chosen = chosen_column(table, options)?;
     let block = BLOCK.into_iter().find_map(find).filter(|block| chosen != Some(*block));

@@ -161,8 +161,7 @@ pub(super) fn measured(
     let came = sent.received + sent.checks.astray;
     let dropped = change.drops.values().fold(0_u64, |sum, count| sum.saturating_add(*count));
     let is_ruled = settings.rules.is_some() || settings.xdp != Xdp::None;
-    // What rules drop nobody counts, so that nothing tells a frame of its own that the tester did not see: the kernel
-    // says how many there were.
+    // What rules drop nobody counts: the kernel alone tells frames of its own that the tester did not see.
     let told = if is_ruled { change.own.min(MOST_OWN) } else { 0 };
     let own = own_frames((change.received, device_sent), dropped, came, sent.strays.max(told));
     let device_sent = device_sent - own;

@@ -116,10 +116,10 @@ fn frames_that_come_back_to_their_senders_are_counted_once_each() {
             continue;
         };
         let (sent, checks) = (measured.sent.expect("counted"), measured.checks.expect("checked"));
-        // An eighth of the frames is dropped, of the others a quarter comes back.
+        // An eighth of the frames is dropped, of the others a quarter comes back; of those both ways half as many.
         let share = |count: u64| count as f64 / sent as f64;
-        let is_as_ruled = (0.15..0.3).contains(&share(checks.misrouted));
-        assert!(is_as_ruled && share(checks.lost) > 0.05, "{traffic} {name}: {sent} {checks:?}");
+        let is_as_ruled = (0.05..0.3).contains(&share(checks.misrouted));
+        assert!(is_as_ruled && share(checks.lost) > 0.03, "{traffic} {name}: {sent} {checks:?}");
         let sum = measured.received + checks.misrouted + checks.lost;
         assert_eq!(sent, sum, "{traffic} {name}: {checks:?}");
         assert_eq!(measured.dropped(), Some(checks.lost), "{traffic}: {measured:?}");
