@@ -413,7 +413,9 @@ pub fn checks(sides: &[Vec<&Trial>; 2], metric: Metric) -> Vec<Finding> {
             |t: &&Trial| t.limited_by.hides_device() || t.measured.environment.takes_turns;
         let trials = trials(sides).filter(is_anothers).count();
         let of = sides.iter().map(Vec::len).sum();
-        found.extend((trials > 0).then_some(Finding::GeneratorLimited { trials, of }));
+        let has_cost = self::trials(sides).all(|t| t.cost_ns().is_some());
+        let limited = Finding::GeneratorLimited { trials, of, has_cost };
+        found.extend((trials > 0).then_some(limited));
     } else if matches!(metric, Metric::Own(_)) {
         // A time is seen no closer than frames come.
         let offered: Vec<f64> = trials(sides).filter_map(Trial::offered_pps).collect();

@@ -175,7 +175,12 @@ pub fn margin(text: &str) -> Result<f64, String> {
     if ratio > 0.0 && ratio < 1.0 {
         Ok(ratio)
     } else {
-        Err(format!("`{text}` is not between 0 and 100 %; write 1% or 0.01"))
+        // Who writes 5 means 5%.
+        let meant = match (1.0..100.0).contains(&ratio) {
+            true => format!("write {}%", number.trim()),
+            false => "write 1% or 0.01".to_owned(),
+        };
+        Err(format!("`{text}` is not between 0 and 100 %; {meant}"))
     }
 }
 
@@ -204,10 +209,11 @@ mod tests {
 
     #[test]
     fn a_margin_that_is_none_is_told_how_one_is_written() {
-        for wrong in ["1", "5", "0", "nan", "x"] {
+        for (wrong, meant) in [("1", "1%"), ("5", "5%"), ("0", "1% or 0.01"), ("x", "1% or 0.01")] {
             let said = margin(wrong).expect_err("it is none");
-            assert!(said.ends_with("write 1% or 0.01"), "{said}");
+            assert!(said.ends_with(&format!("write {meant}")), "{said}");
         }
+        assert!(margin("nan").is_err());
         assert_eq!(margin("1%"), margin("0.01"));
     }
 }

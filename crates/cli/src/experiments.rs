@@ -42,6 +42,15 @@ pub enum Named<'a> {
     Made(&'a str, String),
 }
 
+/// Whether this is standard input, which an experiment may come from.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The name of an experiment from standard input, and of its results. Relative paths in it start at the working
+/// directory.
+pub const STDIN: &str = "stdin";
+
 /// A table of so many bytes takes a second or more to be read.
 const LONG_TABLE: u64 = 4 * fwdlab_guard::MIB;
 
@@ -49,6 +58,11 @@ impl Named<'_> {
     /// Says that a long table of routes is read, before it is.
     pub fn announce(&self) {
         let Self::File(path) = self else { return };
+        if is_stdin(path) {
+            fwdlab_guard::say!(
+                "reading the experiment from standard input; paths in it start at the working directory"
+            );
+        }
         // What comes through a pipe comes once.
         if !path.is_file() {
             return;
@@ -69,8 +83,14 @@ impl Named<'_> {
     pub fn read(&self, changes: &Changes) -> anyhow::Result<Experiment> {
         let devices = devices::schemas();
         let (path, text) = match self {
+            Self::File(path) if is_stdin(path) => {
+                let text =
+                    from_stdin().context("cannot read the experiment from standard input")?;
+                (PathBuf::from(STDIN), text)
+            }
             Self::File(path) if changes.is_empty() => {
-                return Experiment::read(path, &devices).map_err(|error| explained(error, path));
+                return Experiment::read(path, &devices)
+                    .map_err(|error| explained(error, path, ""));
             }
             Self::File(path) => {
                 let text = fwdlab_guard::input::named_text(path, fwdlab_guard::MIB);
@@ -85,12 +105,12 @@ impl Named<'_> {
         };
         if changes.is_empty() {
             let read = Experiment::of_text(&path, &text, &devices);
-            return read.map_err(|error| explained(error, &path));
+            return read.map_err(|error| explained(error, &path, &text));
         }
         let text = changes.of(&text, &path)?;
         let read = Experiment::of_text(&path, &text, &devices);
         read.map_err(|error| {
-            let error = explained(error, &path);
+            let error = explained(error, &path, &text);
             anyhow::anyhow!("{error}\n(lines are counted with what the command line sets)")
         })
     }
@@ -106,13 +126,19 @@ pub fn read(path: Option<&Path>) -> anyhow::Result<Experiment> {
     named.read(&Changes::default())
 }
 
-/// Says so when the file names a device that this build left out.
-fn explained(error: fwdlab_experiment::Error, path: &Path) -> anyhow::Error {
-    let text = fwdlab_guard::input::named_text(path, fwdlab_guard::MIB).unwrap_or_default();
+/// The text of an experiment from standard input.
+fn from_stdin() -> std::io::Result<String> {
+    let bytes = fwdlab_guard::input::limited(std::io::stdin().lock(), fwdlab_guard::MIB)?;
+    String::from_utf8(bytes)
+        .map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+/// Says so when the experiment, of this text if it is known, names a device that this build left out.
+fn explained(error: fwdlab_experiment::Error, path: &Path, text: &str) -> anyhow::Error {
+    let read = fwdlab_guard::input::named_text(path, fwdlab_guard::MIB);
+    let read = read.unwrap_or_default();
     let example = || EXAMPLES.iter().find(|(name, _)| path == Path::new(&format!("{name}.toml")));
-    let text =
-        if text.is_empty() { example().map_or("", |(_, text)| text).to_owned() } else { text };
-    let named = Head::of(&text).device;
+    let named = Head::of(if text.is_empty() { &read } else { text }).device;
     let left_out =
         features::left_out().find(|f| f.device.is_some() && f.device == named.as_deref());
     match left_out {
@@ -141,14 +167,16 @@ fn explained(error: fwdlab_experiment::Error, path: &Path) -> anyhow::Error {
                 let (path, file) = (path.display(), file.display());
                 anyhow::anyhow!("{path} holds results; their experiment is {file}: name that")
             }
-            (fwdlab_experiment::Error::Experiment(_), _) => match beside(path) {
-                Some(own) => anyhow::anyhow!(
-                    "{} is no experiment but lies beside the journal of one, whose file is {}: name that",
-                    path.display(),
-                    own.display()
-                ),
-                None => error.into(),
-            },
+            (fwdlab_experiment::Error::Experiment(_), _) => {
+                match beside(path).filter(|_| path != Path::new(STDIN)) {
+                    Some(own) => anyhow::anyhow!(
+                        "{} is no experiment but lies beside the journal of one, whose file is {}: name that",
+                        path.display(),
+                        own.display()
+                    ),
+                    None => error.into(),
+                }
+            }
             _ => error.into(),
         },
     }

@@ -45,11 +45,15 @@ pub struct Args {
 /// # Errors
 /// When the results cannot be read, or the output not be written.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
-    if let (Some(file), false) = (&arguments.output, arguments.netbenches) {
+    // "-" is standard output, as without a name.
+    let output = arguments.output.as_ref().filter(|file| file.as_os_str() != "-");
+    if arguments.netbenches {
+        anyhow::ensure!(output.is_some(), "netbenches results are a directory: name one with -o");
+    } else if let Some(file) = output {
         own::need_place(file)?;
     }
     let places = places(&arguments.results)?;
-    match (&arguments.output, arguments.netbenches) {
+    match (output, arguments.netbenches) {
         (Some(dir), true) => netbenches(&places, dir)?,
         (output, _) => {
             let all = read_all(&places)?;

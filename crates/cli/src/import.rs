@@ -23,7 +23,8 @@ pub struct Args {
     directory: PathBuf,
 
     /// Where the results go; must be absent or empty
-    #[arg(short, long, value_name = "RESULTS", required_unless_present = "pipeline")]
+    #[arg(short, long, value_name = "RESULTS", required_unless_present = "pipeline",
+          value_parser = crate::own::directory())]
     output: Option<PathBuf>,
 
     /// Compare the published medians with those of this pipeline and of the steady window

@@ -20,7 +20,7 @@ pub struct Args {
     #[arg(required = true, num_args = 2.., value_name = "DIR")]
     dirs: Vec<PathBuf>,
     /// Where the page with all testbeds goes
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = crate::own::directory())]
     output: Option<PathBuf>,
 }
 

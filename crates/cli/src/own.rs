@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use fwdlab_guard::words::pasted;
 
 /// What each page of this program says of its origin.
@@ -35,6 +36,14 @@ pub fn keep_foreign(file: &Path, is_own: impl Fn(&str) -> bool) -> anyhow::Resul
         );
     }
     Ok(())
+}
+
+/// Reads the name of a directory that is written: "-", which elsewhere is standard output, is none.
+pub fn directory() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
+        true => Err("this is a directory, which standard output cannot be: name one (./- if it is called so)"),
+        false => Ok(path),
+    })
 }
 
 /// Refuses a file for which there is no directory.

@@ -24,7 +24,7 @@ pub struct Args {
     dirs: Vec<PathBuf>,
 
     /// Where the synthesis goes
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = crate::own::directory())]
     output: Option<PathBuf>,
 
     /// Let a synthesis hold different traffic or settings under one name, with a warning

@@ -37,7 +37,7 @@ const TESTBED_BROKEN: u8 = 3;
 /// Arguments of `fwdlab run`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Experiment file; without it, the modular-FIB experiment runs from a copy in this program
+    /// Experiment file, "-" for standard input; without it, the modular-FIB experiment runs from a copy in this program
     #[arg(conflicts_with_all = ["example", "kernel"])]
     experiment: Option<PathBuf>,
     /// Run an example of this program (`fwdlab examples` lists them)
@@ -51,7 +51,7 @@ pub struct Args {
     #[command(flatten)]
     changes: Changes,
     /// Where the results go [default: results/<name of the experiment file>]
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = crate::own::directory())]
     output: Option<PathBuf>,
     /// Share of the trials whose answer the lab knows, in per cent; 0 for none [default: the
     /// experiment's, 20]
@@ -96,6 +96,13 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Some(dir) => Place::Named(dir.clone()),
         None => Place::Under(PathBuf::from("results")),
     };
+    if arguments.is_from_stdin() && arguments.output.is_none() && !arguments.quiet {
+        fwdlab_guard::say!(
+            "results go to results/{0}, or results/{0}-2 and on where other ones are there; the same \
+             text again goes on with a run that was stopped",
+            experiments::STDIN
+        );
+    }
     let work = Work::find(&place, &experiment, arguments.retry_failed)?;
     // Before there is a device, which must not outlive this command.
     let stop = interrupt::stop_on_interrupt()?;
@@ -156,6 +163,10 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
 }
 
 impl Args {
+    fn is_from_stdin(&self) -> bool {
+        self.experiment.as_deref().is_some_and(experiments::is_stdin)
+    }
+
     /// The experiment that is meant, with the changes asked for.
     fn experiment(&self) -> anyhow::Result<Experiment> {
         let named = match (&self.experiment, &self.example) {

@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 
 use crate::changes::Changes;
 use crate::experiments::Named;
-use crate::{devices, output};
+use crate::{devices, experiments, output};
 
 /// Arguments of `fwdlab slurm`.
 #[derive(clap::Args)]
@@ -21,7 +21,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     testbeds: PathBuf,
     /// Where the results go, a directory for each node
-    #[arg(short, long, value_name = "DIR", default_value = "results")]
+    #[arg(short, long, value_name = "DIR", default_value = "results",
+          value_parser = crate::own::directory())]
     output: PathBuf,
 }
 
@@ -30,6 +31,11 @@ pub struct Args {
 /// # Errors
 /// When one of the files is wrong, or there is no testbed.
 pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
+    if experiments::is_stdin(&arguments.experiment) {
+        bail!(
+            "the jobs of Slurm read the experiment again, which standard input cannot give them: name a file"
+        );
+    }
     let experiment = Named::File(&arguments.experiment).read(&Changes::default())?;
     let kind = devices::named(&experiment.device);
     if !kind.is_some_and(|kind| kind.takes_testbed()) {

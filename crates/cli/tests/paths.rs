@@ -284,7 +284,7 @@ fn wrong_arguments_get_the_right_remedy() {
         (&["run", "short.toml", "--lbocks", "3"], "a similar argument exists: '--blocks'"),
         (&["run", "short.toml", "--fail-on", "sloer"], "a similar value exists: 'slower'"),
         (&["run", "short.toml", "--blocks", "0"], "write blocks = 8"),
-        (&["run", "short.toml", "--duration", "2"], "write a number and ms, s, m or h"),
+        (&["run", "short.toml", "--duration", "2"], "write \"2s\""),
         (&["run", "short.toml", "--seed", "x"], "wanted a whole number from 0"),
         (&["run", "short.toml", "--seed", "-1"], "wanted a whole number from 0"),
         (&["run", "short.toml", "--blocks", "-3"], "write blocks = 8"),
@@ -732,4 +732,53 @@ fn a_gate_is_not_green_where_a_side_is_missing_or_the_other_one() {
     let (code, stderr) = gate(["a.txt", "out"]);
     assert_eq!(code, Some(4), "{stderr}");
     assert!(stderr.contains("could not tell") && stderr.contains("a.txt alone"), "{stderr}");
+}
+
+/// "Cannot read -: No such file" was said of standard input, and `-o -` made a directory of that name.
+#[test]
+fn an_experiment_comes_from_standard_input_and_results_go_into_no_stream() {
+    let lab = Lab::new(EXPERIMENT);
+    let piped = |arguments: &[&str]| {
+        let file = fs::File::open(lab.path("short.toml")).expect("the experiment");
+        lab.command(arguments).stdin(file).output().expect("the binary starts")
+    };
+    let plan = piped(&["plan", "-"]);
+    assert_eq!(plan.status.code(), Some(0), "{}", text(&plan.stderr));
+    let said = text(&plan.stderr);
+    assert!(said.contains("paths in it start at the working directory"), "{said}");
+    // a mistake has its line, and a name that is no file's
+    let wrong = EXPERIMENT.replace("duration = \"300ms\"", "duration = 300");
+    fs::write(lab.path("wrong.toml"), wrong).expect("a file");
+    let file = fs::File::open(lab.path("wrong.toml")).expect("the experiment");
+    let run = lab.command(&["run", "-"]).stdin(file).output().expect("the binary starts");
+    let said = text(&run.stderr);
+    assert_eq!(run.status.code(), Some(2));
+    assert!(said.contains("stdin:7:12: duration: 300 is of the wrong kind"), "{said}");
+    assert!(said.contains("write it as \"300s\" or \"300ms\""), "{said}");
+
+    let run = piped(&["run", "-", "--blocks", "1", "--duration", "100ms"]);
+    let said = text(&run.stderr);
+    assert!(said.contains("results go to results/stdin"), "{said}");
+    assert!(lab.path("results/stdin/README.md").is_file(), "{said}");
+
+    let sources: [&[&str]; 4] = [
+        &["run", "short.toml", "-o", "-"],
+        &["import", "-o", "-", "short.toml"],
+        &["report", "results/stdin", "-o", "-"],
+        &["export", "results/stdin", "--netbenches", "-o", "-"],
+    ];
+    for arguments in sources {
+        let output = lab.fwdlab(arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains("directory") && said.contains("name one"), "{arguments:?}: {said}");
+    }
+    assert!(!lab.path("-").exists());
+    for command in ["report", "compare"] {
+        let said = text(&lab.fwdlab(&[command, "-"]).stderr);
+        assert!(!said.contains("./-"), "{command}: {said}");
+    }
+    // what is no directory may go into a stream
+    let export = lab.fwdlab(&["export", "results/stdin", "--csv", "-o", "-"]);
+    assert!(text(&export.stdout).starts_with("trial,block,"), "{}", text(&export.stderr));
 }

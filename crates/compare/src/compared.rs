@@ -73,12 +73,51 @@ pub struct Compared {
     /// Campaigns that a debug build measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub debug_builds: Vec<String>,
+    /// Files that `fwdlab export` wrote.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exports: Vec<Exported>,
     /// What has nothing to be compared with.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
     /// Campaigns that were stopped before their end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unfinished: Vec<Unfinished>,
+}
+
+/// The trials of a campaign in a file that `fwdlab export` wrote.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Exported {
+    /// The file.
+    pub source: String,
+    /// Trials that count, those that FAILED among them.
+    pub trials: usize,
+    /// Those that FAILED.
+    pub failed: usize,
+    /// Those that ran again, and do not count.
+    pub repeated: usize,
+    /// Those that count and have a warning in the file.
+    pub warned: usize,
+}
+
+impl std::fmt::Display for Exported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { source, trials, failed, repeated, warned } = self;
+        write!(f, "{source} is an export of {}", plural(*trials, "trial"))?;
+        for (count, what) in [
+            (failed, "FAILED"),
+            (repeated, "repeated and not counted"),
+            (warned, "with warnings, which stand in its column"),
+        ] {
+            if *count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
+        }
+        f.write_str(
+            "; it holds no checks of the set-up and the machine, no calibration, no build (debug or release), no \
+             margin (--margin, else 1 %), and not whether the campaign ran until decided: the results directory \
+             does",
+        )
+    }
 }
 
 /// A campaign that was stopped before its end: what it shows is of fewer blocks than were planned.
@@ -182,6 +221,7 @@ impl Compared {
     /// What is to be known of the campaigns, but for what goes on with them.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.apart.iter().map(ToString::to_string).collect();
+        notes.extend(self.exports.iter().map(ToString::to_string));
         if let [first, others @ ..] = &self.debug_builds[..] {
             let more = match others.len() {
                 0 => String::new(),

@@ -46,7 +46,15 @@ pub(crate) fn compare(options: &Options) -> Result<Option<Compared>, CompareErro
     let left_out = sides.map(sides::left_out).unwrap_or_default();
     let confidence = options.confidence;
     let (apart, debug_builds) = (settings.apart(all), settings.debug_builds(all));
-    Ok(Some(Compared { confidence, groups, apart, debug_builds, left_out, unfinished }))
+    Ok(Some(Compared {
+        confidence,
+        groups,
+        apart,
+        debug_builds,
+        exports: Vec::new(),
+        left_out,
+        unfinished,
+    }))
 }
 
 fn no_campaign(path: &Path) -> CompareError {
@@ -99,34 +107,40 @@ fn alone(results: &Results, options: &Options) -> Result<Vec<Group>, CompareErro
 }
 
 /// The groups that are a campaign's alone, as its report has them, and in groups that it shares the comparisons of two
-/// of its variants: beside a file nothing was left of its blocks and checks. With it the campaigns that are
-/// unfinished.
+/// of its variants: beside a file nothing was left of its blocks and checks. With it what is to be
+/// known of the campaigns: which are unfinished, what they differ in, and which a debug build measured.
 pub(crate) fn as_reported(
-    mut groups: Vec<Group>,
+    mut compared: Compared,
     options: &Options,
-) -> Result<(Vec<Group>, Vec<Unfinished>), CompareError> {
-    let mut unfinished = Vec::new();
+) -> Result<Compared, CompareError> {
+    let mut campaigns = Vec::new();
     for path in options.sources.iter().filter(|path| path.is_dir()) {
         let results = Results::read(path)?;
-        unfinished.extend(Unfinished::of(&results));
-        if !results.campaign.is_blocked() {
-            continue;
+        compared.unfinished.extend(Unfinished::of(&results));
+        if results.campaign.is_blocked() {
+            campaigns.push(results);
         }
-        for group in &mut groups {
-            in_blocks(group, &results, options)?;
+    }
+    let settings = Settings::read([&campaigns, &[]])?;
+    compared.apart = settings.apart([&campaigns, &[]]);
+    compared.debug_builds = settings.debug_builds([&campaigns, &[]]);
+    let groups = &mut compared.groups;
+    for results in &campaigns {
+        for group in groups.iter_mut() {
+            in_blocks(group, results, options)?;
         }
-        let source = path.to_string_lossy();
+        let source = results.dir.to_string_lossy();
         let is_own = |group: &Group| group.series.iter().all(|own| own.source == source);
         let Some(at) = groups.iter().position(is_own) else { continue };
         // a baseline of the file's is none of the campaign's
         let is_known = |name: &String| results.campaign.variants.contains(name);
         let baseline = options.baseline.clone().filter(is_known);
-        let mut said = alone(&results, &Options { baseline, ..options.clone() })?;
+        let mut said = alone(results, &Options { baseline, ..options.clone() })?;
         said.retain(|group| groups.iter().any(|own| is_own(own) && own.name == group.name));
         groups.retain(|group| !is_own(group));
         groups.splice(at..at, said);
     }
-    Ok((groups, unfinished))
+    Ok(compared)
 }
 
 /// Puts the judgements of a campaign's own report into a group that it shares with other sources, where its baseline

@@ -27,7 +27,7 @@ mod tests;
 pub use apart::Apart;
 use compared::MARGIN;
 pub use compared::{
-    Compared, Group, Judgement, LeftOut, OneCampaign, Options, Several, Unfinished,
+    Compared, Exported, Group, Judgement, LeftOut, OneCampaign, Options, Several, Unfinished,
 };
 use std::io::Read;
 
@@ -43,15 +43,17 @@ pub fn compare(options: &Options, stdin: &mut dyn Read) -> Result<Compared, Comp
     if let Some(compared) = directories::compare(options)? {
         return Ok(compared);
     }
-    let (groups, left_out) = group::arrange(input::read_all(options, stdin)?, options)?;
+    let (series, exports) = input::read_all(options, stdin)?;
+    let (groups, left_out) = group::arrange(series, options)?;
     let judged = judge::judge(groups, options);
-    let (groups, unfinished) = directories::as_reported(judged, options)?;
-    Ok(Compared {
+    let compared = Compared {
         confidence: options.confidence,
-        groups,
+        groups: judged,
         apart: Vec::new(),
         debug_builds: Vec::new(),
+        exports,
         left_out,
-        unfinished,
-    })
+        unfinished: Vec::new(),
+    };
+    directories::as_reported(compared, options)
 }

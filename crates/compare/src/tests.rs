@@ -876,3 +876,95 @@ fn nothing_is_a_share_of_a_median_of_0() {
     let text = text(&compared(&options(&[&a, &b])), Format::Benchstat);
     assert!(text.contains("0.000000") && !text.contains("NaN"), "{text}");
 }
+
+const EXPORT: &str = "trial,block,order,variant,is_baseline,traffic,status,started,limited_by,trial_rate_pps,\
+                      trial_cost_ns,measure,figure,figure_unit,interval,rx,clock,warnings\n";
+
+/// Rows of an export: two intervals of each trial.
+fn exported(rows: &[(u32, &str, &str, &str, f64)]) -> String {
+    let mut text = EXPORT.to_owned();
+    for (at, (block, variant, status, limited, rate)) in rows.iter().enumerate() {
+        let [rate, cost] = match *status {
+            "failed" => ["".to_owned(), "".to_owned()],
+            _ => [rate.to_string(), (1e9 / rate).to_string()],
+        };
+        for interval in [0, 1] {
+            text += &format!(
+                "b{block}-{variant},{block},{at},{variant},{},inet,{status},t{at},{limited},{rate},{cost},rate,,,\
+                 {interval},{},ns,\n",
+                *variant == "old",
+                interval * 7
+            );
+        }
+    }
+    text
+}
+
+/// Its twelve columns of figures were offered, and with one chosen each interval was a trial of its own.
+#[test]
+fn an_export_is_compared_by_the_figure_that_decides_in_its_campaign() {
+    let dir = directory();
+    let of = |limited: &'static str| -> Vec<(u32, &str, &str, &str, f64)> {
+        let block = |n: u32| {
+            let base = 1e6 + f64::from(n % 3) * 100.0;
+            [(n, "new", "ok", limited, base * 1.1), (n, "old", "ok", limited, base)]
+        };
+        (1..=8).flat_map(block).collect()
+    };
+    let mut rows = of("device");
+    rows.insert(0, (1, "new", "repeated", "device", 5e6));
+    rows[4].2 = "failed";
+    let path = write(&dir, "x.csv", &exported(&rows));
+    let result = compared(&options(&[&path]));
+    let group = &result.groups[0];
+    assert_eq!((group.metric.as_str(), group.unit.as_str()), ("forwarding rate", "frames/s"));
+    assert_eq!(result.groups.len(), 1);
+    let names: Vec<&str> = group.series.iter().map(|own| own.name.as_str()).collect();
+    assert_eq!(names, ["old", "new"], "the baseline stands first");
+    assert_eq!(
+        (group.series[0].values.len(), &group.series[0].failed),
+        (7, &vec!["b2-old".into()])
+    );
+    assert_eq!(group.series[1].values.len(), 8, "the repeated trial does not count");
+    let judgement = &group.judgements[0];
+    assert_eq!(judgement.verdict.word(), "faster", "{}", judgement.sentence);
+    assert!(!judgement.findings.contains(&Finding::NotBlocked));
+    let said = text(&result, Format::Text);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("x.csv is an export of 16 trials, 1 FAILED, 1 repeated"), "{said}");
+    assert!(said.contains("no checks of the set-up"), "{said}");
+
+    // the tester bounded the rates: the cost decides, unless another figure is asked for
+    let path = write(&dir, "y.csv", &exported(&of("generator")));
+    let result = compared(&options(&[&path]));
+    assert_eq!(result.groups[0].unit, "ns/frame");
+    assert_eq!(result.groups[0].judgements[0].verdict.word(), "faster");
+    let column = Options { column: Some("trial_rate_pps".into()), ..options(&[&path]) };
+    assert_eq!(compared(&column).groups[0].series[0].values.len(), 8);
+
+    // the same, an object a line
+    let all = exported(&of("generator"));
+    let head: Vec<&str> = EXPORT.trim_end().split(',').collect();
+    let line = |row: &str| {
+        let cells = head.iter().zip(row.split(',')).map(|(name, cell)| match cell.parse::<f64>() {
+            Ok(number) => format!("\"{name}\":{number}"),
+            Err(_) if cell.is_empty() => format!("\"{name}\":null"),
+            Err(_) if ["true", "false"].contains(&cell) => format!("\"{name}\":{cell}"),
+            Err(_) => format!("\"{name}\":\"{cell}\""),
+        });
+        format!("{{{}}}\n", cells.collect::<Vec<_>>().join(","))
+    };
+    let lines: String = all.lines().skip(1).map(line).collect();
+    let path = write(&dir, "y.jsonl", &lines);
+    let same = compared(&options(&[&path]));
+    assert_eq!(same.groups[0].judgements[0].sentence, result.groups[0].judgements[0].sentence);
+    let path = write(&dir, "cut.jsonl", &lines[..lines.len() - 9]);
+    let error = compare(&options(&[&path]), &mut std::io::empty()).unwrap_err().to_string();
+    assert!(error.contains("line 32: "), "{error}");
+
+    // two campaigns in one file are not one
+    let twice = all.clone() + &all.replace(",t", ",later").split_off(EXPORT.len());
+    let path = write(&dir, "twice.csv", &twice);
+    let error = compare(&options(&[&path]), &mut std::io::empty()).unwrap_err().to_string();
+    assert!(error.contains("another campaign") && error.contains("a file of its own"), "{error}");
+}

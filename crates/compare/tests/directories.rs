@@ -880,6 +880,13 @@ fn what_campaigns_differ_in_beside_the_change_is_said() {
         assert!(said.contains("(release), ") && said.contains("(debug)"), "{said}");
         assert!(said.contains("debug build of fwdlab, whose figures mean little: "), "{said}");
     }
+    // Beside a plain file nothing of it was said.
+    let file = dirs[0].with_file_name("other.pps");
+    std::fs::write(&file, "1\n2\n3\n").unwrap();
+    let all = compared(&[dirs[0], dirs[1], &file], Options::default());
+    assert_eq!((all.apart.len(), all.debug_builds.len()), (1, 1), "{:?}", all.apart);
+    let all = compared(&[dirs[1], &file], Options::default());
+    assert_eq!((all.apart.len(), all.debug_builds.len()), (0, 1), "{:?}", all.debug_builds);
     let other = vec![dirs[1].to_owned()];
     let all = compared(&dirs[2..], Options { after: other, ..Options::default() });
     assert_eq!(all.apart.len(), 1, "{:?}", all.apart);

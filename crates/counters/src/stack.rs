@@ -26,6 +26,15 @@ const SINGLE: [&str; 7] = [
     "Ip6OutNoRoutes",
 ];
 
+/// What a namespace sends of its own accord, as it reports multicast listeners and looks for neighbours.
+const OWN: [&str; 5] = [
+    "Icmp6OutGroupMembReports",
+    "Icmp6OutMLDv2Reports",
+    "Icmp6OutRouterSolicits",
+    "Icmp6OutNeighborSolicits",
+    "Icmp6OutNeighborAdvertisements",
+];
+
 /// The texts of snmp, netstat and snmp6 of one namespace, as far as they can be read.
 #[derive(Clone, Debug)]
 pub struct StackCounters(pub [Option<String>; 3]);
@@ -50,6 +59,13 @@ impl StackCounters {
         let singles = SINGLE.iter();
         let singles = singles.filter_map(|name| Some(((*name).to_owned(), single(snmp6, name)?)));
         Some(paired.chain(singles).collect())
+    }
+
+    /// Messages of IPv6 that the namespace sent of its own accord, by any of its ports; 0 where the kernel does not
+    /// say.
+    pub fn own(&self) -> u64 {
+        let snmp6 = self.0[2].as_deref().unwrap_or_default();
+        OWN.iter().filter_map(|name| single(snmp6, name)).sum()
     }
 
     /// Packets that reached IP of either family, of which a kernel may lack one.
@@ -109,6 +125,8 @@ mod tests {
         let lines = "0000000a 0 0 0 0 0 0 0 0 0 0 0 00000002 0 0\n000000ff 0 0\n";
         assert_eq!(processed(lines), [(2, 10), (1, 255)]);
         assert_eq!(backlog_drops("00ff 0000000a 0\n01 00000001 0\n"), 11);
+        let snmp6 = "Icmp6OutMsgs 9\nIcmp6OutMLDv2Reports 2\nIcmp6OutNeighborSolicits 1\n";
+        assert_eq!(StackCounters([None, None, Some(snmp6.to_owned())]).own(), 3);
         assert_eq!(single("Ip6InReceives  \t 7\nIp6InNoRoutes 9\n", "Ip6InNoRoutes"), Some(9));
     }
 }

@@ -134,7 +134,9 @@ pub(super) fn read_benchmarks(
     own.loads = read_loads(&mut section, complaints).unwrap_or(own.loads);
     let mut share = |key: &'static str, (low, high): (f64, f64), usual: f64| {
         let Some(found) = section.value(key) else { return usual };
-        let example = format!("\"{}%\"", (usual * 100.0).round());
+        let usual_text = format!("\"{}%\"", (usual * 100.0).round());
+        let fits = |percent: f64| (low * 100.0..=high * 100.0).contains(&percent);
+        let example = quantity::share_meant(&shown(found.value), &usual_text, fits);
         let Some(found) = found.into_text(&example, complaints) else { return usual };
         let result =
             percent(found.value).filter(|own| (low..=high).contains(own)).ok_or_else(|| {
@@ -393,7 +395,7 @@ mod tests {
             (curve, "[benchmarks]\nloads = [\"50%\"]", "1 load is no curve"),
             (curve, "[benchmarks]\nloads = \"100%\"", "is no step"),
             (curve, "[benchmarks]\noverload = 110", "write it as \"110%\""),
-            (curve, "[benchmarks]\nsoak = \"10\"", "ms, s, m or h"),
+            (curve, "[benchmarks]\nsoak = \"10\"", "write \"10s\""),
             ("measure = \"soak\"", "[benchmarks]\nsoak = 10", "write it as \"10s\""),
             (curve, "[benchmarks]\nloads = [10, \"50%\"]", "10 is no load; wanted"),
             (curve, "[benchmarks]\nloads = [10, \"50%\"]", "write it as \"10%\""),

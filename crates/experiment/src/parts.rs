@@ -383,7 +383,10 @@ fn read_load(
     complaints: &mut Complaints<'_>,
 ) -> Option<Load> {
     let Some(found) = found else { return Some(Load::Max) };
-    let Found { field, at, value } = found.into_text("\"max\" or \"500kpps\"", complaints)?;
+    let bare = integer_of(found.value).map(|number| format!("{number}pps"));
+    let meant = bare.filter(|text| load::read(text).is_ok()).map(|text| format!("{text:?}"));
+    let example = meant.as_deref().unwrap_or("\"max\" or \"500kpps\"");
+    let Found { field, at, value } = found.into_text(example, complaints)?;
     let load = complaints.keep(&at, &field, load::read(value))?;
     complaints.keep(&at, &field, load::check(load, frame_bytes, is_captured))?;
     Some(load)

@@ -505,9 +505,11 @@ const MOST_CALIBRATE: f64 = 50.0;
 
 fn read_calibrate(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Option<f64> {
     let Some(found) = top.value("calibrate") else { return Some(DEFAULT_CALIBRATE) };
-    let found = found.into_text("\"20%\"", complaints)?;
+    let is_share = |percent: f64| (0.0..=MOST_CALIBRATE).contains(&percent);
+    let example = quantity::share_meant(&shown(found.value), "\"20%\"", is_share);
+    let found = found.into_text(&example, complaints)?;
     let number = found.value.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    let share = number.filter(|percent| (0.0..=MOST_CALIBRATE).contains(percent));
+    let share = number.filter(|percent| is_share(*percent));
     let result = share.map(|percent| percent / 100.0).ok_or_else(|| {
         Complaint::new(
             format!("{:?} is no share of the trials", found.value),
@@ -520,7 +522,8 @@ fn read_calibrate(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Opt
 
 fn read_margin(top: &mut Section<'_>, complaints: &mut Complaints<'_>) -> Option<f64> {
     let Some(found) = top.value("margin") else { return Some(DEFAULT_MARGIN) };
-    let found = found.into_text("\"1%\"", complaints)?;
+    let example = quantity::margin_meant(&shown(found.value));
+    let found = found.into_text(&example, complaints)?;
     complaints.keep(&found.at, &found.field, quantity::margin(found.value))
 }
 
@@ -599,7 +602,8 @@ impl Times {
         let mut time = |key, default, least| match top.value(key) {
             None => Some((default, 0..0)),
             Some(found) => {
-                let found = found.into_text("\"1s\"", complaints)?;
+                let example = quantity::time_meant(&shown(found.value), least);
+                let found = found.into_text(&example, complaints)?;
                 let result = quantity::duration(found.value, least);
                 let value = complaints.keep(&found.at, &found.field, result)?;
                 Some((value, found.at))

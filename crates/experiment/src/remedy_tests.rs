@@ -310,3 +310,13 @@ fn a_setting_has_one_spelling_in_all_variants() {
     let ran = Experiment::recorded(Path::new("x.toml"), &with("net/ipv4/ip_forward"));
     assert!(ran.is_ok(), "what has run stays readable");
 }
+
+/// Each of two measures that shared a traffic told its mistake again.
+#[test]
+fn a_mistake_in_a_traffic_of_two_measures_is_told_once() {
+    let top = "measure = [\"throughput\", \"back-to-back\"]";
+    let own = text(top, B, "").replace("198.19.0.1-198.19.0.9", "192.0.2.1");
+    let found = Experiment::of_text(Path::new("lab/x.toml"), &own, &[&Anything]).unwrap_err();
+    let said = found.to_string();
+    assert_eq!(said.matches("192.0.2.1").count(), 1, "{said}");
+}

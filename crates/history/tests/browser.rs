@@ -199,3 +199,44 @@ fn a_table_that_is_unfolded_says_that_it_goes_on() {
     };
     assert_eq!(title, "false 1");
 }
+
+/// The labels of two days beside each other lay on one another at 400 px, and so did those of three close changes.
+#[test]
+fn no_label_lies_on_another() {
+    let Some(browser) = chromium() else {
+        eprintln!("SKIPPED no_label_lies_on_another: there is no chromium");
+        return;
+    };
+    let of = |count: u32| {
+        (1..=count).map(move |at| {
+            // levels of four points each
+            let level = 1e6 * 0.9f64.powi(at as i32 / 4);
+            let revision = format!("2026-{:02}-{:02}", 1 + at / 28, 1 + at % 28);
+            Point { revision, ..point(&format!("machine-{count}"), at, level) }
+        })
+    };
+    let points = (2..=30).chain([60, 200]).flat_map(of);
+    let dir = tempfile::tempdir().unwrap();
+    let page = render::html(&find(points, &[], &Options::default()), dir.path()).unwrap();
+    let probe = "const lies = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 \
+                 && a.top < b.bottom - 4 && b.top < a.bottom - 4; \
+                 const bad = []; let all = 0; let outside = 0; \
+                 for (const svg of document.querySelectorAll('svg')) { \
+                 const texts = [...svg.querySelectorAll('text')]; all += texts.length; \
+                 const boxes = texts.map((t) => t.getBoundingClientRect()); \
+                 const own = svg.getBoundingClientRect(); \
+                 outside += boxes.filter((b) => b.left < own.left - 1 || b.right > own.right + 1).length; \
+                 boxes.forEach((a, i) => boxes.slice(0, i).forEach((b, k) => { \
+                 if (lies(a, b)) bad.push(texts[k].textContent + '/' + texts[i].textContent); })); } \
+                 document.title = (all > 300) + ' ' + outside + ' ' + bad.length + ' ' + bad.slice(0, 5).join(' ')";
+    let page = page.replace("</body>", &format!("<script>{probe}</script></body>"));
+    let file = dir.path().join("history.html");
+    std::fs::write(&file, page).unwrap();
+    for width in [400, 1400] {
+        let Some(title) = title(browser, &file, width) else {
+            eprintln!("SKIPPED no_label_lies_on_another: {browser} does not run here");
+            return;
+        };
+        assert_eq!(title.trim(), "true 0 0", "at {width} px");
+    }
+}

@@ -188,7 +188,13 @@ impl<'t> Complaints<'t> {
             return None;
         }
         self.list.sort_by_key(|(start, _)| *start);
-        let list = self.list.into_iter().map(|(_, problem)| problem).collect();
+        // A place that is read for each of several measures is wrong once.
+        let mut list: Vec<Problem> = Vec::new();
+        for (_, problem) in self.list {
+            if !list.contains(&problem) {
+                list.push(problem);
+            }
+        }
         Some(Problems { path: path.to_owned(), text: self.text.to_owned(), list })
     }
 }

@@ -66,10 +66,7 @@ pub enum Error {
     },
 
     /// The directory holds no journal, or a journal without its first record.
-    #[error(
-        "{dir} holds no results: {wanted}; start one with `fwdlab run -o {} EXPERIMENT`",
-        fwdlab_guard::words::pasted(dir)
-    )]
+    #[error("{dir} holds no results: {wanted}; {}", how_to_begin(dir))]
     NoResults {
         /// The directory.
         dir: PathBuf,
@@ -206,5 +203,16 @@ pub(crate) fn io_remedy(error: &io::Error) -> &'static str {
         io::ErrorKind::IsADirectory => "name a file instead of a directory",
         io::ErrorKind::InvalidData => "save it as UTF-8 text",
         _ => "check the file and its disk, then run the same command again",
+    }
+}
+
+/// What to do where a directory holds no results. Standard input is no directory.
+fn how_to_begin(dir: &std::path::Path) -> String {
+    match dir.as_os_str() == "-" {
+        true => "results are a directory, which standard input cannot be: name one".to_owned(),
+        false => format!(
+            "start one with `fwdlab run -o {} EXPERIMENT`",
+            fwdlab_guard::words::pasted(dir)
+        ),
     }
 }

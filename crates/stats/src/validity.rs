@@ -71,6 +71,8 @@ pub enum Finding {
         trials: usize,
         /// All trials of the comparison.
         of: usize,
+        /// Whether all of these have a device cost, which could be compared.
+        has_cost: bool,
     },
     /// The device costs, which would decide, were taken in two ways: only the rates are left.
     CostsApart {
@@ -346,8 +348,12 @@ impl Finding {
             Self::SharedBottleneck { .. } => {
                 "put the tester on cores, memory or a machine of its own"
             }
-            Self::GeneratorLimited { .. } => {
+            Self::GeneratorLimited { has_cost: true, .. } => {
                 "compare the device cost per frame, or use a faster tester"
+            }
+            Self::GeneratorLimited { has_cost: false, .. } => {
+                "use a faster tester, or ask for a load that it reaches (load = \"RATE\"): these trials have no \
+                 device cost to compare"
             }
             Self::CostsApart { .. } => {
                 "compare the forwarding rates at a load that the device does not bear (load = \"max\")"

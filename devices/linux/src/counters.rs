@@ -19,10 +19,9 @@ const OWN_DISCARDS: [&str; 2] = ["Ip.OutDiscards", "Ip6OutDiscards"];
 pub(super) struct DeviceCounters {
     ports: [LinkCounters; MOST_PORTS as usize],
     packets: Option<u64>,
+    own: u64,
     backlog_drops: Option<u64>,
-    /// Frames that each processor took, of all interfaces of the machine.
     processed: Vec<(u32, u64)>,
-    /// `None` where the kernel does not say.
     drops: Option<BTreeMap<String, u64>>,
 }
 
@@ -34,6 +33,8 @@ pub(super) struct Change {
     pub(super) received: Option<u64>,
     /// Packets that reached IP, where the kernel says it.
     pub(super) packets: Option<u64>,
+    /// Messages that the namespace sent of its own accord, by any port.
+    pub(super) own: u64,
     /// Frames for which a processor's backlog had no room, those of other interfaces included,
     /// where the kernel says it.
     pub(super) backlog_drops: Option<u64>,
@@ -69,6 +70,7 @@ impl DeviceCounters {
         Ok(Self {
             ports,
             packets: stack.packets(),
+            own: stack.own(),
             backlog_drops: softnet.as_deref().map(backlog_drops),
             processed: softnet.as_deref().map(processed).unwrap_or_default(),
             drops: stack.drops(),
@@ -129,6 +131,7 @@ impl DeviceCounters {
         Ok(Change {
             received: Some(received),
             packets: packets.map(|(now, then)| added("Ip.InReceives", then, now)).transpose()?,
+            own: added("Icmp6Out", before.own, self.own)?,
             // Those of softnet_stat have 32 bits.
             backlog_drops: self
                 .backlog_drops

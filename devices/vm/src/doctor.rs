@@ -175,7 +175,13 @@ fn virtualisation(program: Option<&Path>, kernel: Option<&KernelAtHand>) -> Doct
             (Ok(()), None) => "/dev/kvm can be opened; no kernel was booted to try it".to_owned(),
         },
         enables: "device = \"vm\" with clock = \"wall\": guests at the speed of the processor",
-        remedy: "clock = \"instructions\" needs none; else use a machine of your own",
+        remedy: match kernel {
+            Some(_) => "clock = \"instructions\" needs none; else use a machine of your own",
+            None => {
+                "clock = \"instructions\" needs no KVM; either needs a kernel to boot, and none is here: \
+                 examples/kernels.sh gets two from Debian, unpacked and not installed"
+            }
+        },
         is_needed: false,
     }
 }
@@ -243,5 +249,8 @@ mod tests {
         assert!(!none.present && none.is_needed, "{none:?}");
         assert!(none.remedy.contains("examples/kernels.sh"), "{none:?}");
         assert!(!guests(&[], false).is_needed, "there are guests of FreeBSD");
+        // "Use a machine of your own" was said where only a kernel was missing.
+        let said = virtualisation(None, None).remedy;
+        assert!(said.contains("examples/kernels.sh"), "{said}");
     }
 }

@@ -56,7 +56,7 @@ pub struct Args {
     pub(super) most: usize,
 
     /// Where the comparisons go [default: results/bisect-<name of the experiment file>]
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = crate::own::directory())]
     pub(super) output: Option<PathBuf>,
 
     /// Form of the output

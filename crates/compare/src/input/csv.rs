@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::table::{self, Table};
-use crate::{CompareError, Options};
+use super::exported;
+use super::table::Table;
+use crate::{CompareError, Exported, Options};
 use fwdlab_claims::runs::Series;
 
 /// Whether a file looks like CSV: by its name, or what separates the cells of its first line.
@@ -32,6 +33,7 @@ pub(super) fn read(
     path: &Path,
     text: &str,
     options: &Options,
+    exports: &mut Vec<Exported>,
 ) -> Result<Vec<Series>, CompareError> {
     let separator = separator(text).unwrap_or(',');
     let mut rows: Vec<(usize, Vec<String>)> = text
@@ -49,7 +51,7 @@ pub(super) fn read(
     }
     let head =
         if is_head { rows.remove(0).1 } else { (1..=first.len()).map(|n| n.to_string()).collect() };
-    table::series(path, &Table { head, rows }, options)
+    exported::read(path, Table { head, rows }, options, exports)
 }
 
 /// Refuses figures with decimal commas, which would fall apart into two columns: pairs of whole

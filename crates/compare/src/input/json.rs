@@ -1,11 +1,12 @@
-//! JSON: an array of numbers, an object of such arrays, an array of records, or hyperfine's export.
+//! JSON: an array of numbers, an object of such arrays, an array of records or a record a line, or hyperfine's export.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::table::{self, Table};
-use crate::{CompareError, Options};
+use super::exported;
+use super::table::Table;
+use crate::{CompareError, Exported, Options};
 use fwdlab_claims::runs::Series;
 
 /// Reads a JSON document.
@@ -13,14 +14,21 @@ pub(crate) fn read(
     path: &Path,
     text: &str,
     options: &Options,
+    exports: &mut Vec<Exported>,
 ) -> Result<Vec<Series>, CompareError> {
     let wrong = |reason: String| CompareError::Json { path: path.to_owned(), reason };
-    let value: Value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    let value = match serde_json::from_str(text) {
+        Ok(Value::Object(own)) if own.keys().any(|name| name == "trial") => {
+            Value::Array(vec![Value::Object(own)])
+        }
+        Ok(value) => value,
+        Err(error) => lines(text).unwrap_or_else(|| Err(error.to_string())).map_err(wrong)?,
+    };
     match &value {
         Value::Array(items) if items.iter().all(Value::is_number) => {
             Ok(vec![Series::plain(path, numbers(items), options.is_lower_better)])
         }
-        Value::Array(items) => records(path, items, options),
+        Value::Array(items) => records(path, items, options, exports),
         Value::Object(members) => {
             if let Some(Value::Array(results)) = members.get("results") {
                 return hyperfine(path, results, options)
@@ -41,12 +49,31 @@ pub(crate) fn read(
     }
 }
 
+/// The records of a text with one in each line; `None` of other texts.
+fn lines(text: &str) -> Option<Result<Value, String>> {
+    let mut items = Vec::new();
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        match serde_json::from_str(line) {
+            Ok(item @ Value::Object(_)) => items.push(item),
+            _ if items.is_empty() => return None,
+            Ok(_) => return Some(Err(format!("line {} is no record", index + 1))),
+            Err(error) => return Some(Err(format!("line {}: {error}", index + 1))),
+        }
+    }
+    Some(Ok(Value::Array(items)))
+}
+
 fn numbers(items: &[Value]) -> Vec<f64> {
     items.iter().filter_map(Value::as_f64).collect()
 }
 
 /// An array of objects is a table whose head is the union of their members.
-fn records(path: &Path, items: &[Value], options: &Options) -> Result<Vec<Series>, CompareError> {
+fn records(
+    path: &Path,
+    items: &[Value],
+    options: &Options,
+    exports: &mut Vec<Exported>,
+) -> Result<Vec<Series>, CompareError> {
     let mut head: Vec<String> = Vec::new();
     for member in items.iter().filter_map(Value::as_object).flat_map(|record| record.keys()) {
         if !head.contains(member) {
@@ -66,7 +93,7 @@ fn records(path: &Path, items: &[Value], options: &Options) -> Result<Vec<Series
         };
         rows.push((index + 1, head.iter().map(|name| cell(record.get(name))).collect()));
     }
-    table::series(path, &Table { head, rows }, options)
+    exported::read(path, Table { head, rows }, options, exports)
 }
 
 /// hyperfine's `--export-json`: one result per command with its times in seconds. A run that ended with another
@@ -98,7 +125,7 @@ mod tests {
     fn a_run_of_hyperfine_that_failed_is_no_fast_run() {
         let text = r#"{"results": [{"command": "a", "times": [1.0, 0.1, 1.1, 0.2], "exit_codes": [0, 1, 0, null]},
             {"command": "b", "times": [2.0, 2.1]}]}"#;
-        let found = read(Path::new("h.json"), text, &Options::default()).unwrap();
+        let found = read(Path::new("h.json"), text, &Options::default(), &mut Vec::new()).unwrap();
         assert_eq!(
             (&found[0].values, &found[0].failed),
             (&vec![1.0, 1.1], &vec!["run 2".into(), "run 4".into()])

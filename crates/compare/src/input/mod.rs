@@ -1,6 +1,7 @@
 //! Sources to series.
 
 mod csv;
+mod exported;
 mod go_bench;
 mod json;
 mod plain;
@@ -10,7 +11,7 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
-use crate::{CompareError, Options};
+use crate::{CompareError, Exported, Options};
 use fwdlab_claims::judge;
 use fwdlab_claims::runs::{self, Series};
 use fwdlab_claims::setting::Setting;
@@ -21,12 +22,12 @@ use fwdlab_results::{JOURNAL_FILE, Metric, Results};
 /// Longest input.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Reads every source in order.
+/// Reads every source in order, with what is to be said of exports.
 pub(crate) fn read_all(
     options: &Options,
     stdin: &mut dyn Read,
-) -> Result<Vec<Series>, CompareError> {
-    let mut all = Vec::new();
+) -> Result<(Vec<Series>, Vec<Exported>), CompareError> {
+    let (mut all, mut exports) = (Vec::new(), Vec::new());
     for path in &options.sources {
         let found = if path.is_dir() {
             let results = results(path)?;
@@ -35,14 +36,14 @@ pub(crate) fn read_all(
             }
             with_doubts(runs::all(&results), &results)?
         } else {
-            read_text(path, options, stdin)?
+            read_text(path, options, stdin, &mut exports)?
         };
         if found.iter().all(|series| series.values.is_empty()) {
             return Err(CompareError::Empty { path: path.clone(), detail: String::new() });
         }
         all.extend(found);
     }
-    Ok(go_bench::without_nothing(all))
+    Ok((go_bench::without_nothing(all), exports))
 }
 
 /// What a results directory holds.
@@ -85,6 +86,7 @@ fn read_text(
     path: &Path,
     options: &Options,
     stdin: &mut dyn Read,
+    exports: &mut Vec<Exported>,
 ) -> Result<Vec<Series>, CompareError> {
     if path.file_name().is_some_and(|name| name == JOURNAL_FILE) {
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
@@ -100,11 +102,11 @@ fn read_text(
     let text = decoded(path, &bytes)?;
     let start = text.trim_start();
     if start.starts_with('{') || start.starts_with('[') {
-        json::read(path, &text, options)
+        json::read(path, &text, options, exports)
     } else if go_bench::is_go_bench(&text) {
         go_bench::read(path, &text, options)
     } else if csv::is_table(path, &text) {
-        csv::read(path, &text, options)
+        csv::read(path, &text, options, exports)
     } else {
         plain::read(path, &text, options).map(|series| vec![series])
     }

@@ -126,7 +126,7 @@ fn distinct(path: &Path, table: &Table, columns: Vec<usize>) -> Result<Vec<usize
     }
 }
 
-fn number(path: &Path, line: usize, cell: &str) -> Result<f64, CompareError> {
+pub(super) fn number(path: &Path, line: usize, cell: &str) -> Result<f64, CompareError> {
     cell.parse().ok().filter(|value: &f64| value.is_finite()).ok_or_else(|| CompareError::Line {
         path: path.to_owned(),
         line,
@@ -255,7 +255,7 @@ fn by_variant(
 }
 
 /// The number of a block: two that are told apart in the file are told apart here.
-fn block_number(path: &Path, line: usize, cell: &str) -> Result<u32, CompareError> {
+pub(super) fn block_number(path: &Path, line: usize, cell: &str) -> Result<u32, CompareError> {
     let is_block =
         |value: &f64| value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(value);
     match cell.parse().ok().filter(is_block) {

@@ -16,6 +16,8 @@ const LEFT: f64 = 66.0;
 const RIGHT: f64 = 10.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 30.0;
+/// How wide a letter of a label is taken to be.
+const LETTER: f64 = 7.0;
 
 /// Colours by what is drawn; the second set is for dark pages.
 const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#666}.t{font-size:14px;fill:#1c1c1c}\
@@ -57,16 +59,22 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
             scale.show(value)
         );
     }
-    let every = (points.len() / 9).max(1);
-    let room = if points.len() > 1 { (x(1) - x(0)).abs() * every as f64 / 7.0 } else { 24.0 };
+    let every = (points.len() as f64 / ((WIDTH - LEFT) / 90.0)).ceil() as usize;
+    let room = if points.len() > 1 { (x(1) - x(0)).abs() * every as f64 / LETTER } else { 24.0 };
     let columns = (room as usize).max(11);
     let names: Vec<&str> = points.iter().map(|point| point.revision.as_str()).collect();
+    let mut free = 0.0;
     for (i, name) in labels(&names, columns).iter().enumerate().step_by(every) {
-        let anchor = if x(i) > WIDTH - 45.0 { "end" } else { "middle" };
+        let half = name.chars().count() as f64 * LETTER / 2.0;
+        let middle = x(i).min(WIDTH - half).max(half);
+        // none lies on the one before it
+        if middle - half < free {
+            continue;
+        }
+        free = middle + half + 6.0;
         let _ = writeln!(
             out,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
-            x(i),
+            "<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
             HEIGHT - 8.0,
             escaped(name)
         );

@@ -210,7 +210,11 @@ fn every_other_finding_weighs_what_it_should() {
     assert_weight(&Finding::NotApplied { settings }, Severity::Invalid);
     let words = vec!["net.route.algo.inet.algo (bsearch4 / dxr)".to_owned()];
     assert_weight(&Finding::OwnChoices { words }, Severity::Warning);
-    assert_weight(&Finding::GeneratorLimited { trials: 3, of: 16 }, Severity::Invalid);
+    let limited = |has_cost| Finding::GeneratorLimited { trials: 3, of: 16, has_cost };
+    assert_weight(&limited(true), Severity::Invalid);
+    // A mesh has none, and was told to compare them.
+    assert!(limited(true).remedy().starts_with("compare the device cost"));
+    assert!(limited(false).remedy().contains("no device cost to compare"));
     assert_weight(
         &Finding::NotComputable { reason: "no block is complete".to_owned() },
         Severity::Invalid,

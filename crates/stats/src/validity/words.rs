@@ -76,7 +76,7 @@ impl Finding {
                 f,
                 "generator limit: offered load falls when the forwarded rate rises (correlation {correlation:.2})"
             ),
-            Self::GeneratorLimited { trials, of } => {
+            Self::GeneratorLimited { trials, of, .. } => {
                 write!(
                     f,
                     "generator limit: the device waited for frames in {trials} of {}",

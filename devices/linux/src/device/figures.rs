@@ -160,7 +160,10 @@ pub(super) fn measured(
     let device_sent = change.sent.saturating_sub(sent.unread);
     let came = sent.received + sent.checks.astray;
     let dropped = change.drops.values().fold(0_u64, |sum, count| sum.saturating_add(*count));
-    let own = own_frames((change.received, device_sent), dropped, came, sent.strays);
+    let is_ruled = settings.rules.is_some() || settings.xdp != Xdp::None;
+    // What rules drop nobody counts: the kernel alone tells frames of its own that the tester did not see.
+    let told = if is_ruled { change.own.min(MOST_OWN) } else { 0 };
+    let own = own_frames((change.received, device_sent), dropped, came, sent.strays.max(told));
     let device_sent = device_sent - own;
     // Frames of its own, and those that the tester had no room for, belong to no way.
     let is_told = own == 0 && sent.unread == 0;
@@ -181,7 +184,7 @@ pub(super) fn measured(
     let counted: u64 = drops.values().sum();
     let has_reasons = change.has_reasons;
     let missing = change.received.map_or(0, |n| n.saturating_sub(device_sent + counted));
-    if missing > 0 && has_reasons && (settings.rules.is_some() || settings.xdp != Xdp::None) {
+    if missing > 0 && has_reasons && is_ruled {
         drops.insert(Measured::BY_RULES.to_owned(), missing);
     }
     let proof = sent.pacing.map(|pacing| ("tester pacing".to_owned(), pacing));

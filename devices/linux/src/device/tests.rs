@@ -572,6 +572,23 @@ fn none_sent() -> Sent {
     }
 }
 
+/// One report of a multicast listener that the tester did not see was a frame less that rules had dropped.
+#[test]
+fn what_a_namespace_says_of_itself_is_no_frame_that_went_through_rules() {
+    let settings = LinuxSettings { xdp: Xdp::Forward, ..LinuxSettings::default() };
+    let dropped = |own| {
+        let change =
+            Change { received: Some(100), sent: 61, own, has_reasons: true, ..Change::default() };
+        let sent = Sent { sent: 100, received: 60, ..none_sent() };
+        let measured = figures::measured(sent, change, &settings, Cost::Untold);
+        (measured.device_sent, measured.dropped())
+    };
+    assert_eq!(dropped(1), (Some(60), Some(40)));
+    // More than left beyond what came is none.
+    assert_eq!(dropped(9), (Some(60), Some(40)));
+    assert_eq!(dropped(0), (Some(61), Some(39)));
+}
+
 #[test]
 fn processors_that_share_the_frames_count_them_unless_others_do_too() {
     let change = |processed: &[(u32, u64)]| Change {

@@ -83,6 +83,13 @@
     return found;
   };
 
+  // A change in as few letters as it takes: a percentage of next to nothing says less than how many times as much it is.
+  const worded = (change) => {
+    const times = 1 + change.percent / 100;
+    return times > 10 ? "x" + times.toPrecision(3) : times < 0.1 ? "x" + times.toPrecision(1)
+      : (change.percent > 0 ? "+" : "") + change.percent.toFixed(1) + " %";
+  };
+
   // One series as a figure. The width is that of the window, so that text stays readable.
   const figure = (series, index) => {
     const width = Math.max(340, Math.min(1240, document.body.clientWidth - 40));
@@ -107,12 +114,24 @@
     const step = (width - left - right) / Math.max(points.length, 1);
     const x = (i) => left + step * (i + 0.5);
     const starts = [0, ...series.changes.map((c) => c.at)];
-    // a label that would lie on the one before it stands a row lower
-    const rows = [];
-    starts.slice(1).forEach((start, n) => {
-      rows.push(n > 0 && !rows[n - 1] && (start - starts[n]) * step < 60 ? 1 : 0);
+    // where a text of this many letters stands, whole, if it is to be at a place
+    const spot = (at, text) => {
+      const half = (7 * text.length) / 2;
+      const middle = Math.max(half, Math.min(width - half, at));
+      return { middle, from: middle - half, to: middle + half };
+    };
+    // a label that would lie on one before it stands a row lower
+    const ends = [];
+    const marks = series.changes.map((change) => {
+      const at = x(change.at) - (step * change.over) / 2;
+      const text = worded(change);
+      const { middle, from, to } = spot(at, text);
+      let row = ends.findIndex((end) => end + 6 <= from);
+      if (row < 0) row = ends.length < 4 ? ends.length : ends.indexOf(Math.min(...ends));
+      ends[row] = to;
+      return { at, text, middle, row };
     });
-    const top = 22 + 16 * Math.max(0, ...rows);
+    const top = 22 + 16 * Math.max(0, ...marks.map((mark) => mark.row));
 
     const box = document.createElement("figure");
     box.id = "s" + index;
@@ -137,13 +156,13 @@
     const alike = names.some((name) => name.length > room) ? commonStart(names) : 0;
     const rests = alike ? names.map((name) => name.slice(alike)) : names;
     const labels = apart(rests, alike ? room - 1 : room).map((own) => (alike && own[0] !== "…" ? "…" + own : own));
+    let free = 0;
     points.forEach((p, i) => {
-      if (i % every === 0) {
-        const anchor = x(i) > width - 40 ? "end" : x(i) < left + 20 ? "start" : "middle";
-        const at = { end: width - right, start: left, middle: x(i) }[anchor];
-        const place = { x: at, y: height - bottom + 18, "text-anchor": anchor };
-        svg.append(draw("text", place, labels[i]));
-      }
+      const { middle, from, to } = spot(x(i), labels[i]);
+      // none lies on the one before it
+      if (i % every !== 0 || from < free) return;
+      free = to + 6;
+      svg.append(draw("text", { x: middle, y: height - bottom + 18, "text-anchor": "middle" }, labels[i]));
     });
 
     const isLower = series.lower_is_better;
@@ -161,18 +180,13 @@
       if (n === 0) return;
       const change = series.changes[n - 1];
       const kind = (change.percent > 0) === isLower ? "worse" : "better";
-      const at = x(start) - (step * change.over) / 2;
+      const { at, text, middle, row } = marks[n - 1];
       const way = change.over > 1
         ? { x1: x(start - change.over), x2: x(start), y1: y(old), y2: y(level) }
         : { x1: at, x2: at, y1: top, y2: height - bottom };
       svg.append(draw("line", { ...way, class: "change " + kind }));
-      // a percentage of next to nothing says less than how many times as much it is
-      const times = 1 + change.percent / 100;
-      const text = times > 10 ? "x" + times.toPrecision(3) : times < 0.1 ? "x" + times.toPrecision(1)
-        : (change.percent > 0 ? "+" : "") + change.percent.toFixed(1) + " %";
       const link = draw("a", { href: "#" });
-      const anchor = at > width - 70 ? "end" : "middle";
-      const place = { x: at, y: 14 + 16 * rows[n - 1], "text-anchor": anchor, class: kind };
+      const place = { x: middle, y: 14 + 16 * row, "text-anchor": "middle", class: kind };
       link.append(draw("text", place, text));
       link.addEventListener("click", (event) => { event.preventDefault(); box.focus(); say(start); });
       svg.append(link);
