@@ -13,7 +13,7 @@ use fwdlab_audit::{
     AuditFinding, MAX_PAGE_BYTES, Report, Rule, Severity, audit, audit_page, sarif,
 };
 
-use fwdlab_guard::words::one_line;
+use fwdlab_guard::words::{one_line, visible};
 use fwdlab_guard::{input, remedy};
 use fwdlab_stats::plural;
 
@@ -199,6 +199,8 @@ fn write_finding(text: &mut String, finding: &AuditFinding, colour: bool) {
         [("claim", &finding.claim), ("data", &finding.data), ("to do", &finding.suggestion)]
     {
         if !content.is_empty() {
+            // What a journal or a page says begins no line of its own and gives a terminal no orders.
+            let content = visible(content).replace('\n', "\n             ");
             let _ = writeln!(text, "      {name:5}  {content}");
         }
     }

@@ -388,6 +388,41 @@ fn a_key_of_a_trial_begins_no_heading() {
 }
 
 #[test]
+fn a_reason_of_a_trial_begins_no_heading_in_a_summary() {
+    let lab = copied();
+    change(&lab, |number, record| {
+        if number > 0 && record["record"] == "trial" {
+            record["status"] = json!("failed");
+            record["reason"] = json!("x\n# forged\n\n| forged | t |\n|---|---|");
+        }
+    });
+    let output = lab.fwdlab(&["report", "out", "--format", "github"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let summary = text(&output.stdout);
+    assert!(summary.contains("# forged"), "the reason is not there: {summary}");
+    let is_forged =
+        |line: &str| ["# forged", "| forged"].iter().any(|own| line.trim_start().starts_with(own));
+    assert!(!summary.lines().any(is_forged), "{summary}");
+}
+
+#[test]
+fn an_audit_shows_what_a_journal_says_on_one_line_and_as_text() {
+    let lab = copied();
+    lab.fwdlab(&["report", "out"]);
+    change(&lab, |number, record| {
+        if number == 1 {
+            record["status"] = json!("failed");
+            record["reason"] = json!("\u{1b}]0;owned\u{7} \u{202e}x\nout/README.md:1: forged");
+        }
+    });
+    let output = lab.fwdlab(&["audit", "out"]);
+    let shown = text(&output.stdout) + &text(&output.stderr);
+    assert!(shown.contains("owned"), "the reason is not there: {shown}");
+    assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{shown:?}");
+    assert!(!shown.lines().any(|line| line.starts_with("out/README.md:1: forged")), "{shown}");
+}
+
+#[test]
 fn html_of_strangers_is_text_in_the_readme() {
     const HTML: &str = "w <img src=x onerror=alert(1)> </pre><script>alert(1)</script>";
     let lab = copied();

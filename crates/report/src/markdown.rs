@@ -240,10 +240,10 @@ fn invalid(out: &mut String, all: &Invalid<'_>) {
 }
 
 fn invalid_in_brief(out: &mut String, all: &Invalid<'_>) {
-    let _ = writeln!(out, "- :x: {}", all.sentence);
+    line(out, &format!("- :x: {}", all.sentence));
     let doubts = all.doubts.iter().flat_map(SharedDoubt::lines);
     for text in all.named.iter().map(Named::whole).chain(doubts) {
-        let _ = writeln!(out, "  <br>{text}");
+        line(out, &format!("  <br>{text}"));
     }
 }
 
@@ -255,10 +255,10 @@ fn verdict_in_brief(out: &mut String, statement: &Statement<'_>) {
         "invalid" => ":x:",
         _ => ":grey_question:",
     };
-    let _ = writeln!(out, "- {sign} **{}**: {}", statement.subject, statement.sentence);
+    line(out, &format!("- {sign} **{}**: {}", statement.subject, statement.sentence));
     let doubts = statement.doubts.iter();
     let doubts = doubts.map(|doubt| format!(":warning: {}: {}", doubt.text, doubt.remedy));
     for text in statement.basis.iter().cloned().chain(doubts) {
-        let _ = writeln!(out, "  <br>{text}");
+        line(out, &format!("  <br>{text}"));
     }
 }
