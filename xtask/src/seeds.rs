@@ -1,6 +1,7 @@
 //! `cargo xtask seeds`: sets the published figures of D27401 beside what fwdlab and FreeBSD in a guest
-//! say, and writes docs/seeds.md from docs/seeds.toml.
+//! say, and writes docs/seeds.md from docs/seeds.toml and from where the program's own figures stand.
 
+mod elsewhere;
 mod numbers;
 mod page;
 mod plot;
@@ -32,7 +33,7 @@ pub fn run(root: &Path, args: &Args) -> Result<bool> {
     if args.check {
         let is_same = std::fs::read_to_string(&path).is_ok_and(|old| old == text);
         if !is_same {
-            println!("{PAGE} is not what {NUMBERS} makes: run `cargo xtask seeds`");
+            println!("{PAGE} is not what the figures make: run `cargo xtask seeds`");
         }
         return Ok(is_same);
     }
@@ -45,7 +46,8 @@ pub fn run(root: &Path, args: &Args) -> Result<bool> {
 fn made(root: &Path) -> Result<String> {
     let text = std::fs::read_to_string(root.join(NUMBERS))
         .with_context(|| format!("cannot read {NUMBERS}"))?;
-    let numbers = numbers::read(&text).with_context(|| format!("{NUMBERS} is wrong"))?;
+    let own = elsewhere::Elsewhere::read(root)?;
+    let numbers = numbers::read(&text, own).with_context(|| format!("{NUMBERS} is wrong"))?;
     page::write(&numbers)
 }
 

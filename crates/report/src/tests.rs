@@ -662,7 +662,7 @@ fn a_synthesis_says_which_changes_it_leaves_out_and_why() {
     let dirs = made.each_ref().map(|(dir, _)| dir.path().to_owned());
     let said = text(&Synthesis::of(read(&dirs), true).unwrap());
     let line = said.lines().find(|line| line.starts_with("- inet6, modular: only ")).unwrap();
-    assert!(line.contains("has a figure; left out: ") && line.contains(" (invalid: "), "{line}");
+    assert!(line.contains("%]; left out: ") && line.contains(" (invalid: "), "{line}");
 }
 
 #[test]

@@ -4,26 +4,19 @@ use anyhow::{Context, Result, ensure};
 use fwdlab_stats::machines::{Figure, Runs};
 use serde::Deserialize;
 
+use super::elsewhere::{Elsewhere, Instructions};
+
 /// All numbers.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Numbers {
     pub(super) lab: Lab,
-    pub(super) guest: Guest,
-    /// What the program says of the same logs, beside what the page makes of published figures.
-    #[serde(default)]
-    program: Program,
+    /// What stands elsewhere.
+    #[serde(skip)]
+    pub(super) own: Elsewhere,
     pub(super) machine: Vec<Machine>,
     #[serde(default)]
     pub(super) said: Vec<Said>,
-}
-
-/// The program's summary of a family, in words.
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct Program {
-    inet: Option<String>,
-    inet6: Option<String>,
 }
 
 /// A sentence of a page about a figure of a machine, or about two other rates of the page.
@@ -60,38 +53,12 @@ pub(super) struct Rates {
     after: Side,
 }
 
-/// fwdlab's own router: ns per frame saved.
+/// Where fwdlab's own router ran.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Lab {
     pub(super) machine: String,
     pub(super) ghz: f64,
-    pub(super) inet: Saved,
-    pub(super) inet6: Saved,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Saved {
-    pub(super) saved: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
-    pub(super) of: f64,
-}
-
-/// FreeBSD under QEMU: instructions per frame.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Guest {
-    pub(super) inet: Instructions,
-    pub(super) inet6: Instructions,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Instructions {
-    pub(super) before: f64,
-    pub(super) after: f64,
 }
 
 #[derive(Deserialize)]
@@ -101,6 +68,8 @@ pub(super) struct Machine {
     pub(super) processor: String,
     pub(super) cores: u32,
     pub(super) ghz: Option<f64>,
+    /// What the program calls its results of the change.
+    pub(super) program: Option<String>,
     pub(super) figure: Vec<Published>,
 }
 
@@ -110,11 +79,9 @@ pub(super) struct Machine {
 pub(super) struct Published {
     pub(super) change: String,
     pub(super) family: Family,
-    pub(super) runs: usize,
+    runs: usize,
     #[serde(default, rename = "use")]
     pub(super) role: Role,
-    /// fwdlab's own verdict on the logs, where it is another one.
-    pub(super) judged: Option<String>,
     before: Side,
     after: Side,
 }
@@ -148,9 +115,9 @@ struct Side {
     sd: f64,
 }
 
-/// Reads the numbers.
-pub(super) fn read(text: &str) -> Result<Numbers> {
-    let numbers: Numbers = toml::from_str(text)?;
+/// Reads the numbers, beside those that stand elsewhere.
+pub(super) fn read(text: &str, own: Elsewhere) -> Result<Numbers> {
+    let numbers = Numbers { own, ..toml::from_str(text)? };
     for machine in &numbers.machine {
         ensure!(machine.cores > 0, "{}: no cores", machine.name);
         for figure in &machine.figure {
@@ -166,6 +133,14 @@ pub(super) fn read(text: &str) -> Result<Numbers> {
 impl Family {
     pub(super) const ALL: [Self; 2] = [Self::Inet, Self::Inet6];
 
+    /// Its place in [`Self::ALL`].
+    pub(super) fn index(self) -> usize {
+        match self {
+            Self::Inet => 0,
+            Self::Inet6 => 1,
+        }
+    }
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Inet => "IPv4",
@@ -175,28 +150,6 @@ impl Family {
 }
 
 impl Numbers {
-    pub(super) fn summary(&self, family: Family) -> Option<&str> {
-        let of = &self.program;
-        match family {
-            Family::Inet => of.inet.as_deref(),
-            Family::Inet6 => of.inet6.as_deref(),
-        }
-    }
-
-    pub(super) fn lab(&self, family: Family) -> Saved {
-        match family {
-            Family::Inet => self.lab.inet,
-            Family::Inet6 => self.lab.inet6,
-        }
-    }
-
-    pub(super) fn guest(&self, family: Family) -> Instructions {
-        match family {
-            Family::Inet => self.guest.inet,
-            Family::Inet6 => self.guest.inet6,
-        }
-    }
-
     /// All figures of a family with their machines.
     pub(super) fn of(&self, family: Family) -> impl Iterator<Item = (&Machine, &Published)> {
         self.machine.iter().flat_map(move |machine| {
@@ -210,7 +163,6 @@ impl Numbers {
 pub(super) struct About {
     pub(super) family: Family,
     pub(super) change: Figure,
-    pub(super) runs: usize,
     /// Whether it counts among the machines of the summary.
     pub(super) is_figure: bool,
 }
@@ -221,8 +173,7 @@ impl Numbers {
         if let Some(rates) = &said.rates {
             ensure!(said.of.is_none(), "'{}' is about one figure: `of` or `rates`", said.words);
             let change = change(rates.runs, rates.before, rates.after)?;
-            let (family, runs) = (rates.family, rates.runs);
-            return Ok(About { family, change, runs, is_figure: false });
+            return Ok(About { family: rates.family, change, is_figure: false });
         }
         let named = said.of.as_ref().with_context(|| format!("'{}': about what?", said.words))?;
         let is_it = |(machine, figure): &(&Machine, &Published)| {
@@ -231,8 +182,7 @@ impl Numbers {
         let found = self.of(named.family).find(is_it);
         let (_, figure) = found.with_context(|| format!("'{}': no such figure", said.words))?;
         let is_figure = figure.role == Role::Figure;
-        let (family, runs) = (named.family, figure.runs);
-        Ok(About { family, change: figure.change()?, runs, is_figure })
+        Ok(About { family: named.family, change: figure.change()?, is_figure })
     }
 }
 
@@ -272,8 +222,7 @@ mod tests {
     use super::*;
 
     const NUMBERS: &str = r#"
-        lab = { machine = "m", ghz = 4.0, inet = { saved = 5, low = 4, high = 6, of = 20 }, inet6 = { saved = 0, low = -1, high = 1, of = 20 } }
-        guest = { inet = { before = 1100, after = 1000 }, inet6 = { before = 1000, after = 1000 } }
+        lab = { machine = "m", ghz = 4.0 }
         [[machine]]
         name = "n"
         processor = "p"
@@ -284,12 +233,12 @@ mod tests {
 
     #[test]
     fn nanoseconds_and_per_cent_follow_from_rates_and_cores() {
-        let numbers = read(NUMBERS).unwrap();
+        let numbers = read(NUMBERS, Elsewhere::default()).unwrap();
         let (machine, figure) = numbers.of(Family::Inet).next().unwrap();
         assert_eq!(figure.ns_per_frame(machine), [4000.0, 3200.0]);
         assert!((figure.change().unwrap().effect.percent() - 25.0).abs() < 1e-9);
         assert!((percent_of(800.0, 4000.0) - 25.0).abs() < 1e-9);
-        assert!((numbers.guest(Family::Inet).percent() - 10.0).abs() < 1e-9);
+        assert!((Instructions { before: 1100.0, after: 1000.0 }.percent() - 10.0).abs() < 1e-9);
         assert!(numbers.of(Family::Inet6).next().is_none());
     }
 
@@ -301,7 +250,7 @@ mod tests {
             ("cores = 4", "cores = 0"),
             ("\"c\"", "3"),
         ] {
-            assert!(read(&NUMBERS.replace(good, bad)).is_err(), "{bad}");
+            assert!(read(&NUMBERS.replace(good, bad), Elsewhere::default()).is_err(), "{bad}");
         }
     }
 }

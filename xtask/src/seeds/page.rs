@@ -6,6 +6,7 @@ use anyhow::Result;
 use fwdlab_stats::Confidence;
 use fwdlab_stats::machines::{Synthesis, synthesis};
 
+use super::elsewhere::{Saved, Together};
 use super::numbers::{Family, Machine, Numbers, Published, Role, percent_of};
 use super::plot::{Line, forest};
 use super::ratio::{interval, percent, summary};
@@ -18,7 +19,7 @@ pub(super) fn write(numbers: &Numbers) -> Result<String> {
         let _ = writeln!(text, "\n## {}\n", family.name());
         table(&mut text, numbers, family)?;
         together(&mut text, numbers, family)?;
-        judged(&mut text, numbers, family);
+        judged(&mut text, numbers, family)?;
     }
     said::table(&mut text, numbers)?;
     text.push_str(&closing(numbers));
@@ -26,14 +27,16 @@ pub(super) fn write(numbers: &Numbers) -> Result<String> {
 }
 
 fn opening(numbers: &Numbers) -> String {
-    let (lab, guest) = (&numbers.lab, &numbers.guest);
-    let saved = |of: super::numbers::Saved| {
-        format!("{:.1} ns of {:.1} [{:.1}, {:.1}]", of.saved, of.of, of.low, of.high)
-    };
+    let (lab, [inet, inet6]) = (&numbers.lab, Family::ALL);
+    let guest = |family| numbers.own.guest(family);
+    let saved =
+        |of: Saved| format!("{:.1} ns of {:.1} [{:.1}, {:.1}]", of.saved, of.of, of.low, of.high);
     format!(
         "# D27401: what was published, what FreeBSD does in a guest, what fwdlab's router does
 
-Written by `cargo xtask seeds` from [seeds.toml](seeds.toml); edit that.
+Written by `cargo xtask seeds` from [seeds.toml](seeds.toml), which has what was published, and from where
+fwdlab's own figures stand: the [README](../README.md), [freebsd.md](freebsd.md) and
+[what `fwdlab report` says of the logs](../crates/cli/tests/golden/machines.txt), to which a test holds the program.
 
 D27401 gave FreeBSD its modular FIB. Its effect was published for three machines with two routes and
 smallest UDP frames (a fourth page, of D11476, is about another change). Three ways to the same number:
@@ -46,16 +49,16 @@ smallest UDP frames (a fourth page, of D11476, is about another change). Three w
 - **by fwdlab**: `modular` against `radix` of [modular-fib.toml](../examples/modular-fib.toml) on {}
   at {:.1} GHz: IPv4 saves {}, IPv6 {}. Predicted are as many cycles on the machine's own clock.
 
-Everything here is ns per frame and per cent of the rate; intervals are of 95 %.
+Everything here is ns per frame and per cent of the rate; intervals are of 95 %, those by fwdlab of 97.5 %.
 ",
-        guest.inet.before,
-        guest.inet.after,
-        guest.inet6.before,
-        guest.inet6.after,
+        guest(inet).before,
+        guest(inet).after,
+        guest(inet6).before,
+        guest(inet6).after,
         lab.machine,
         lab.ghz,
-        saved(lab.inet),
-        saved(lab.inet6),
+        saved(numbers.own.lab(inet)),
+        saved(numbers.own.lab(inet6)),
     )
 }
 
@@ -89,7 +92,7 @@ fn table(text: &mut String, numbers: &Numbers, family: Family) -> Result<()> {
                 Role::Other => " (another change)",
                 Role::Figure | Role::Repeat => "",
             },
-            interval(&percent(&figure.change()?, figure.runs)),
+            interval(&percent(&figure.change()?)),
         );
     }
     Ok(())
@@ -104,10 +107,11 @@ fn clocked(machine: &Machine) -> String {
 
 /// Per cent, and ns saved: by instructions, and by fwdlab's cycles.
 fn predictions(numbers: &Numbers, machine: &Machine, family: Family, before: f64) -> [String; 2] {
-    let guest = numbers.guest(family);
+    let guest = numbers.own.guest(family);
     let say = |saved: f64| format!("{:+.1} % ({saved:+.0} ns)", percent_of(saved, before));
     let by_instructions = say(before * (1.0 - guest.after / guest.before));
-    let by_fwdlab = machine.ghz.map(|ghz| say(numbers.lab(family).saved * numbers.lab.ghz / ghz));
+    let by_fwdlab =
+        machine.ghz.map(|ghz| say(numbers.own.lab(family).saved * numbers.lab.ghz / ghz));
     [by_instructions, by_fwdlab.unwrap_or_default()]
 }
 
@@ -119,7 +123,7 @@ fn together(text: &mut String, numbers: &Numbers, family: Family) -> Result<()> 
     let mut figures = Vec::new();
     for (machine, published) in own {
         let figure = published.change()?;
-        let percent = percent(&figure, published.runs);
+        let percent = percent(&figure);
         lines.push(Line { name: machine.name.clone(), percent, mark: 'o' });
         figures.push(figure);
     }
@@ -129,19 +133,24 @@ fn together(text: &mut String, numbers: &Numbers, family: Family) -> Result<()> 
         percent: summary(&all),
         mark: '#',
     });
-    let guest = numbers.guest(family).percent();
+    let guest = numbers.own.guest(family).percent();
     lines.push(Line { name: "FreeBSD in a guest".to_owned(), percent: [guest; 3], mark: 'x' });
     let _ = writeln!(text, "\n```\n{}```\n\n{}", forest(&lines, (-30.0, 30.0)), in_words(&all));
     Ok(())
 }
 
-/// Where fwdlab's own verdict on the logs behind a figure is another one.
-fn judged(text: &mut String, numbers: &Numbers, family: Family) {
-    let own = numbers.of(family).filter_map(|(machine, figure)| {
-        let verdict = figure.judged.as_ref()?;
-        Some(format!("- {}, {}: {verdict}\n", machine.name, figure.change))
+/// What the program says of the logs behind the figures.
+fn judged(text: &mut String, numbers: &Numbers, family: Family) -> Result<()> {
+    let own: Vec<(&Machine, &Published, &str)> = numbers
+        .of(family)
+        .filter(|(_, figure)| figure.role == Role::Figure)
+        .filter_map(|(machine, figure)| Some((machine, figure, machine.program.as_deref()?)))
+        .collect();
+    let lines = own.iter().filter_map(|(machine, figure, label)| {
+        let why = numbers.own.left_out(family, label)?;
+        Some(format!("- {}, {}: {why}\n", machine.name, figure.change))
     });
-    let lines: String = own.collect();
+    let lines: String = lines.collect();
     if !lines.is_empty() {
         let _ = write!(
             text,
@@ -149,9 +158,31 @@ fn judged(text: &mut String, numbers: &Numbers, family: Family) {
              the summary:\n\n{lines}"
         );
     }
-    if let Some(program) = numbers.summary(family) {
-        let _ = writeln!(text, "\n{}", program.trim());
+    match numbers.own.together(family)? {
+        Together::Alone(figure) => {
+            let _ = writeln!(
+                text,
+                "\nSo `fwdlab report --mixed` has no summary of {}: one machine alone has a figure there, {figure}.",
+                family.name()
+            );
+        }
+        Together::Summary { interval: all, p } => {
+            let _ = writeln!(
+                text,
+                "\n`fwdlab report --mixed` of the same two directories says {all} together, with p {p} of the test\n\
+                 whether the machines differ. Data and method are others: it takes the steady window of each log where\n\
+                 published figures drop fixed lines, and quotes the Hodges-Lehmann ratio where this page has that of the\n\
+                 published means:\n"
+            );
+            for (machine, figure, label) in own {
+                let Some(there) = numbers.own.machine(family, label) else { continue };
+                let here = interval(&percent(&figure.change()?));
+                let _ = writeln!(text, "- {}: {there} there, {here} here", machine.name);
+            }
+            text.push_str("\nWith two machines the interval of both together hangs on their difference alone.\n");
+        }
     }
+    Ok(())
 }
 
 fn in_words(all: &Synthesis) -> String {
@@ -179,7 +210,8 @@ fn in_words(all: &Synthesis) -> String {
 }
 
 fn closing(numbers: &Numbers) -> String {
-    let share = 1.0 - numbers.guest.inet.after / numbers.guest.inet.before;
+    let guest = numbers.own.guest(Family::Inet);
+    let share = 1.0 - guest.after / guest.before;
     let own = numbers.of(Family::Inet).filter(|(_, figure)| figure.role == Role::Figure);
     let ratios = own.map(|(machine, figure)| {
         let [before, after] = figure.ns_per_frame(machine);

@@ -7,9 +7,9 @@ use fwdlab_stats::machines::{Figure, Synthesis, synthesis};
 
 use super::numbers::{Family, Numbers, Role};
 
-/// A page's own figure with its interval: t with the runs of both sides.
-pub(super) fn percent(figure: &Figure, runs: usize) -> [f64; 3] {
-    let half = t_critical(0.95, (2 * runs - 2) as f64) * figure.error;
+/// A page's own figure with its interval: Welch's t.
+pub(super) fn percent(figure: &Figure) -> [f64; 3] {
+    let half = t_critical(0.95, figure.degrees) * figure.error;
     let ln = figure.effect.ln();
     [ln, ln - half, ln + half].map(|ln| 100.0 * (ln.exp() - 1.0))
 }

@@ -16,7 +16,7 @@ pub(super) fn table(text: &mut String, numbers: &Numbers) -> Result<()> {
     );
     for said in &numbers.said {
         let about = numbers.about(said)?;
-        let own = percent(&about.change, about.runs);
+        let own = percent(&about.change);
         let all = match about.is_figure {
             true => {
                 format!("{}: {}", about.family.name(), interval(&of_all(numbers, about.family)?))
@@ -63,7 +63,7 @@ mod tests {
     fn word(percent: Option<f64>, own: [f64; 3]) -> String {
         let runs = Runs { n: 5, mean: 100.0, sd: 1.0 };
         let change = Figure::of_runs(runs, runs).unwrap();
-        let about = About { family: Family::Inet6, change, runs: 5, is_figure: false };
+        let about = About { family: Family::Inet6, change, is_figure: false };
         let said = Said {
             page: String::new(),
             words: String::new(),

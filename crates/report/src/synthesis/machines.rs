@@ -7,19 +7,18 @@ use std::fmt::Write as _;
 
 use fwdlab_claims::claim::VerdictClaim;
 use fwdlab_results::units;
-use fwdlab_stats::distribution::normal_quantile;
 use fwdlab_stats::machines::{Figure, Synthesis as Together, synthesis};
 use fwdlab_stats::{
     Comparison, Confidence, Effect, Verdict, percent_interval, signed_change, signed_percent,
 };
 
-use super::Synthesis;
+use super::{Column, Synthesis};
 use fwdlab_figures::text_table::{Side, TextTable};
 use fwdlab_figures::{Canvas, Estimate, Forest, ForestRow, Room};
 
 /// What this is, below each plot.
-const LEGEND: &str = "Each machine with the interval of its own verdict. Together: random effects (Paule and Mandel, \
-                      Hartung and Knapp), each machine with an effect of its own; the next machine lies in \
+const LEGEND: &str = "Each machine with the interval of its own verdict. Together: random effects, each machine with an \
+                      effect of its own and all counting alike (Student's t of the machines); the next machine lies in \
                       the prediction interval, which needs three.";
 
 /// A change, beside the same baseline, on several machines.
@@ -76,7 +75,7 @@ fn beside<'a>(all: &'a Synthesis, of: [&'a str; 3]) -> Change<'a> {
     for column in &all.columns {
         let Some(verdict) = column.verdict(traffic, variant) else { continue };
         let label = column.label.as_str();
-        match (machine(label, verdict), seen.contains(&column.machine.as_str())) {
+        match (machine(column, verdict), seen.contains(&column.machine.as_str())) {
             _ if verdict.baseline != baseline => {
                 silent.push((label, format!("its baseline is {}", verdict.baseline)));
             }
@@ -94,21 +93,21 @@ fn beside<'a>(all: &'a Synthesis, of: [&'a str; 3]) -> Change<'a> {
     Change { traffic, variant, machines, silent, together, margin }
 }
 
-fn machine<'a>(label: &'a str, verdict: &'a VerdictClaim) -> Result<Machine<'a>, String> {
+fn machine<'a>(column: &'a Column, verdict: &'a VerdictClaim) -> Result<Machine<'a>, String> {
+    let label = column.label.as_str();
     if let Verdict::Invalid { why } = &verdict.verdict {
         return Err(format!("invalid: {}", why.join("; ")));
     }
     let comparison = verdict.comparison().ok_or("nothing to compare")?;
     let interval = comparison.interval95;
     let estimate = in_percent([comparison.estimate, interval.low, interval.high]);
-    let error = error(comparison);
-    if !(error.is_finite() && error > 0.0) {
-        return Err("its interval has no width".to_owned());
+    let figure = Figure::of_comparison(comparison, column.variation(verdict));
+    if !(figure.error.is_finite() && figure.error > 0.0) {
+        return Err("its runs do not differ".to_owned());
     }
     let saved = verdict.saved.as_ref().map_or_else(String::new, |own| {
         format!("{} of {} ns", units::ns_fine(own.ns), units::ns(own.baseline_ns))
     });
-    let figure = Figure { effect: comparison.estimate, error };
     Ok(Machine {
         comparison,
         label,
@@ -123,13 +122,6 @@ fn machine<'a>(label: &'a str, verdict: &'a VerdictClaim) -> Result<Machine<'a>,
 fn in_percent(all: [Effect; 3]) -> Estimate {
     let [estimate, low, high] = all.map(Effect::percent);
     Estimate { estimate, low, high }
-}
-
-/// Standard error of the logarithm, from the interval. Student's interval of few runs is wider than a
-/// normal one, so this errs to the larger side.
-fn error(comparison: &Comparison) -> f64 {
-    let half = (comparison.interval95.high.ln() - comparison.interval95.low.ln()) / 2.0;
-    half / normal_quantile(0.5 + comparison.level().share() / 2.0)
 }
 
 impl Change<'_> {
@@ -165,8 +157,10 @@ impl Change<'_> {
     /// Why there is no summary of it.
     fn alone(&self) -> String {
         let first = self.machines.first();
-        let who = first.map_or("no machine".to_owned(), |own| format!("only {}", own.label));
-        format!("{}, {}: {who} has a figure{}", self.traffic, self.variant, self.left_out())
+        let who = first.map_or("no machine has a figure".to_owned(), |own| {
+            format!("only {} has a figure, {}", own.label, percent(own.estimate))
+        });
+        format!("{}, {}: {who}{}", self.traffic, self.variant, self.left_out())
     }
 
     /// A row for each machine, then all together, then the next.

@@ -99,6 +99,19 @@ impl Column {
         self.claims.cells.iter().find(|c| c.traffic == traffic && c.variant == variant)
     }
 
+    /// Coefficients of variation of the baseline and of the variant, of the figure that decides a verdict.
+    fn variation(&self, verdict: &VerdictClaim) -> [f64; 2] {
+        [&verdict.baseline, &verdict.variant].map(|variant| {
+            let cell = self.cell(&verdict.traffic, variant);
+            let spread = cell.and_then(|cell| match verdict.metric {
+                "rate" => cell.rate.as_ref(),
+                "cost" => cell.cost.as_ref(),
+                _ => cell.own.as_ref(),
+            });
+            spread.map_or(f64::NAN, |own| own.cv)
+        })
+    }
+
     /// The verdict on a variant with a traffic.
     pub fn verdict(&self, traffic: &str, variant: &str) -> Option<&VerdictClaim> {
         self.claims.verdicts.iter().find(|v| v.traffic == traffic && v.variant == variant)
