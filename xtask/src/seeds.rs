@@ -2,6 +2,7 @@
 //! say, and writes docs/seeds.md from docs/seeds.toml and from where the program's own figures stand.
 
 mod elsewhere;
+mod family;
 mod numbers;
 mod page;
 mod plot;

@@ -107,11 +107,24 @@ impl Named<'_> {
             let read = Experiment::of_text(&path, &text, &devices);
             return read.map_err(|error| explained(error, &path, &text));
         }
-        let text = changes.of(&text, &path)?;
-        let read = Experiment::of_text(&path, &text, &devices);
+        // What the file alone is told, for mistakes that are its own: with its own lines.
+        let alone = || {
+            let own = Experiment::of_text(&path, &text, &devices).err();
+            own.map(|error| explained(error, &path, &text))
+        };
+        let changed = changes.of(&text, &path).map_err(|error| alone().unwrap_or(error))?;
+        let read = Experiment::of_text(&path, &changed, &devices);
         read.map_err(|error| {
-            let error = explained(error, &path, &text);
-            anyhow::anyhow!("{error}\n(lines are counted with what the command line sets)")
+            let error = explained(error, &path, &changed);
+            match alone() {
+                Some(own) if is_of_other_lines(&own, &error) => own,
+                Some(_) => {
+                    anyhow::anyhow!("{error}\n(lines are counted with what the command line sets)")
+                }
+                None => anyhow::anyhow!(
+                    "{error}\n(the file alone is right: it is what the command line sets; lines are counted with it)"
+                ),
+            }
         })
     }
 }
@@ -124,6 +137,16 @@ pub fn read(path: Option<&Path>) -> anyhow::Result<Experiment> {
     let named = path.map_or(Named::Example(USUAL), Named::File);
     named.announce();
     named.read(&Changes::default())
+}
+
+/// Whether two errors say the same but for numbers of lines.
+fn is_of_other_lines(one: &anyhow::Error, other: &anyhow::Error) -> bool {
+    let words = |error: &anyhow::Error| {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        first.chars().filter(|c| !c.is_ascii_digit()).collect::<String>()
+    };
+    words(one) == words(other)
 }
 
 /// The text of an experiment from standard input.

@@ -255,7 +255,7 @@ fn a_routes_file_that_is_a_link_is_refused() {
 #[test]
 fn records_that_no_campaign_could_have_written_are_named_in_seconds() {
     type Change = fn(usize, &mut Value);
-    let wrong: [(&str, Change); 9] = [
+    let wrong: [(&str, Change); 12] = [
         ("no name", |n, r| {
             if n == 0 {
                 r["variants"][0] = json!("x".repeat(1 << 20));
@@ -300,6 +300,21 @@ fn records_that_no_campaign_could_have_written_are_named_in_seconds() {
             if n == 1 {
                 r["intervals"][0]["ms"] = json!(1e300);
                 r["interval_ms"] = json!(1e300);
+            }
+        }),
+        ("no number of frames", |n, r| {
+            if n == 1 {
+                r["sent"] = json!(u64::MAX);
+            }
+        }),
+        ("no number of frames", |n, r| {
+            if n == 1 {
+                r["checks"]["lost"] = json!(u64::MAX / 2);
+            }
+        }),
+        ("no number of frames", |n, r| {
+            if n == 1 {
+                r["drops"] = json!({"queue full": u64::MAX, "no route": 1});
             }
         }),
     ];

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use fwdlab_guard::words::{is_hidden, one_line};
 use jiff::Timestamp;
 
-use crate::{Campaign, Interval, Resumed, Trial};
+use crate::{Campaign, Checks, Interval, Resumed, Trial};
 
 /// Longest name of a variant or a traffic.
 const MOST_NAME: usize = 64;
@@ -29,6 +29,9 @@ pub const MOST_NAMES: usize = 1_000;
 
 /// Most trials.
 const MOST_TRIALS: usize = 1_000_000;
+
+/// Most frames of a trial: a million such can be added. A day at 100 M a second has fewer.
+const MOST_FRAMES: u64 = 10_000_000_000_000;
 
 /// Rates, loads and times that are not 0 lie between these.
 const NUMBERS: std::ops::RangeInclusive<f64> = 1e-9..=1e18;
@@ -159,6 +162,7 @@ pub(crate) fn trial(trial: &Trial, campaign: &Campaign) -> Result<(), Insane> {
     texts(trial.reason.iter().chain(&trial.measured.warnings))?;
     trial.started.iter().try_for_each(|started| time("started", started))?;
     trial.failure.iter().try_for_each(|failure| time("failure.at", &failure.at))?;
+    frames(trial)?;
     let single = [trial.rate_pps, trial.offered_pps_asked, Some(trial.interval_ms)];
     for number in single.into_iter().flatten() {
         plausible(number)?;
@@ -172,6 +176,25 @@ pub(crate) fn trial(trial: &Trial, campaign: &Campaign) -> Result<(), Insane> {
         [search.mrr_pps, search.lower_pps, search.upper_pps].into_iter().try_for_each(plausible)?;
     }
     Ok(())
+}
+
+/// What is wrong with a trial's numbers of frames: those of all trials can be added.
+fn frames(trial: &Trial) -> Result<(), Insane> {
+    let measured = &trial.measured;
+    let checks = measured.checks.unwrap_or_default();
+    let Checks { checked, lost, duplicated, reordered, misrouted, astray, returned, .. } = checks;
+    let Checks { bad_ttl, bad_checksum, bad_mac, bad_payload, .. } = checks;
+    let found = [checked, lost, duplicated, reordered, misrouted, astray, returned];
+    let bad = [bad_ttl, bad_checksum, bad_mac, bad_payload];
+    let known =
+        [measured.sent, measured.flows_seen, measured.device_received, measured.device_sent];
+    let dropped = measured.drops.iter().flatten().map(|(_, count)| *count);
+    let counts = known.into_iter().flatten().chain(found).chain(bad).chain(dropped);
+    let intervals =
+        measured.intervals.iter().flat_map(|interval| [interval.tx.unwrap_or(0), interval.rx]);
+    let counts = counts.chain(intervals);
+    let most = counts.chain([measured.received]).max().unwrap_or(0);
+    wanted(most <= MOST_FRAMES, || format!("{most} is no number of frames"), "at most 10^13")
 }
 
 /// What is wrong with the record of a run that went on.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::numbers::Family;
+use super::family::Family;
 
 /// fwdlab's own run.
 const README: &str = "README.md";

@@ -5,6 +5,7 @@ use fwdlab_stats::machines::{Figure, Runs};
 use serde::Deserialize;
 
 use super::elsewhere::{Elsewhere, Instructions};
+use super::family::Family;
 
 /// All numbers.
 #[derive(Deserialize)]
@@ -86,13 +87,6 @@ pub(super) struct Published {
     after: Side,
 }
 
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Family {
-    Inet,
-    Inet6,
-}
-
 /// What a figure is good for.
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq, Default)]
 #[serde(rename_all = "lowercase")]
@@ -128,25 +122,6 @@ pub(super) fn read(text: &str, own: Elsewhere) -> Result<Numbers> {
         numbers.about(said)?;
     }
     Ok(numbers)
-}
-
-impl Family {
-    pub(super) const ALL: [Self; 2] = [Self::Inet, Self::Inet6];
-
-    /// Its place in [`Self::ALL`].
-    pub(super) fn index(self) -> usize {
-        match self {
-            Self::Inet => 0,
-            Self::Inet6 => 1,
-        }
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Inet => "IPv4",
-            Self::Inet6 => "IPv6",
-        }
-    }
 }
 
 impl Numbers {

@@ -7,7 +7,8 @@ use fwdlab_stats::Confidence;
 use fwdlab_stats::machines::{Synthesis, synthesis};
 
 use super::elsewhere::{Saved, Together};
-use super::numbers::{Family, Machine, Numbers, Published, Role, percent_of};
+use super::family::Family;
+use super::numbers::{Machine, Numbers, Published, Role, percent_of};
 use super::plot::{Line, forest};
 use super::ratio::{interval, percent, summary};
 use super::said;

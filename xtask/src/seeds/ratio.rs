@@ -5,7 +5,8 @@ use fwdlab_stats::Confidence;
 use fwdlab_stats::distribution::t_critical;
 use fwdlab_stats::machines::{Figure, Synthesis, synthesis};
 
-use super::numbers::{Family, Numbers, Role};
+use super::family::Family;
+use super::numbers::{Numbers, Role};
 
 /// A page's own figure with its interval: Welch's t.
 pub(super) fn percent(figure: &Figure) -> [f64; 3] {

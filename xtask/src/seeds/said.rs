@@ -56,7 +56,7 @@ fn holds(said: &Said, about: &About, [estimate, low, high]: [f64; 3]) -> String 
 
 #[cfg(test)]
 mod tests {
-    use super::super::numbers::Family;
+    use super::super::family::Family;
     use super::*;
     use fwdlab_stats::machines::{Figure, Runs};
 

@@ -261,6 +261,15 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// The figure of a [`VerdictClaim::metric`].
+    pub fn figure(&self, metric: &str) -> Option<&Spread> {
+        match metric {
+            "rate" => self.rate.as_ref(),
+            "cost" => self.cost.as_ref(),
+            _ => self.own.as_ref(),
+        }
+    }
+
     /// What bounded the trials, in words: `device`, `6 device, 2 tester`.
     pub fn limits(&self) -> String {
         // Of a figure that is no rate, such as a time, nobody says what bounded the rate beside it.

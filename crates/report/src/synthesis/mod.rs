@@ -101,15 +101,8 @@ impl Column {
 
     /// Coefficients of variation of the baseline and of the variant, of the figure that decides a verdict.
     fn variation(&self, verdict: &VerdictClaim) -> [f64; 2] {
-        [&verdict.baseline, &verdict.variant].map(|variant| {
-            let cell = self.cell(&verdict.traffic, variant);
-            let spread = cell.and_then(|cell| match verdict.metric {
-                "rate" => cell.rate.as_ref(),
-                "cost" => cell.cost.as_ref(),
-                _ => cell.own.as_ref(),
-            });
-            spread.map_or(f64::NAN, |own| own.cv)
-        })
+        let cv = |variant| Some(self.cell(&verdict.traffic, variant)?.figure(verdict.metric)?.cv);
+        [&verdict.baseline, &verdict.variant].map(|variant| cv(variant).unwrap_or(f64::NAN))
     }
 
     /// The verdict on a variant with a traffic.
