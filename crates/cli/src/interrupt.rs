@@ -1,10 +1,10 @@
-//! Signals that end a command: Ctrl-C, SIGTERM, and a terminal that goes away.
+//! Signals that end a command: Ctrl-C, SIGTERM, a terminal that goes away, and what else would kill it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
 use signal_hook::iterator::Signals;
 
 use crate::devices;
@@ -35,13 +35,12 @@ pub fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// The signals that end a command. nohup(1) has SIGHUP ignored, and it stays so.
+/// The signals that end a command: all that would end it by themselves, and leave behind what its devices have
+/// made. nohup(1) has SIGHUP ignored, and it stays so.
 fn endings() -> Vec<i32> {
-    let mut signals = vec![SIGINT, SIGTERM];
-    if !is_ignored(SIGHUP) {
-        signals.push(SIGHUP);
-    }
-    signals
+    let others = [SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU];
+    let others = others.into_iter().filter(|signal| !is_ignored(*signal));
+    [SIGINT, SIGTERM].into_iter().chain(others).collect()
 }
 
 /// Whether this process was started with a signal ignored, where the system says so.

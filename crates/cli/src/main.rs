@@ -214,7 +214,7 @@ fn told(error: &clap::Error) -> ExitCode {
 }
 
 /// An error with its causes, those left out that its words name already.
-fn in_words(error: &anyhow::Error) -> String {
+pub(crate) fn in_words(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(pictured) {
         if text.is_empty() {

@@ -114,6 +114,8 @@ fn fifos_and_endless_files_are_refused() {
         fifo(&path);
         let stderr = refused(&lab, &["report", "out"]);
         assert!(stderr.contains(name) && stderr.contains("no regular file"), "{name}: {stderr}");
+        let audited = text(&lab.fwdlab(&["audit", "out"]).stdout);
+        assert!(audited.matches("no regular file").count() <= 1, "said twice: {audited}");
     }
     let lab = Lab::new(EXPERIMENT);
     fifo(&lab.path("fifo.toml"));

@@ -44,8 +44,8 @@ fn signal(child: &Child, name: &str) {
 }
 
 #[test]
-fn sigterm_and_sighup_end_a_run_as_ctrl_c_does() {
-    for name in ["INT", "TERM", "HUP"] {
+fn signals_that_would_end_a_run_end_it_as_ctrl_c_does() {
+    for name in ["INT", "TERM", "HUP", "QUIT", "XCPU"] {
         let lab = long();
         let child = started(&lab);
         signal(&child, name);

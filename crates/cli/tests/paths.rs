@@ -284,7 +284,12 @@ fn wrong_arguments_get_the_right_remedy() {
         (&["run", "short.toml", "--lbocks", "3"], "a similar argument exists: '--blocks'"),
         (&["run", "short.toml", "--fail-on", "sloer"], "a similar value exists: 'slower'"),
         (&["run", "short.toml", "--blocks", "0"], "write blocks = 8"),
+        (&["run", "short.toml", "--blocks", "0"], "it is what the command line sets"),
         (&["run", "short.toml", "--duration", "2"], "write \"2s\""),
+        // A file's own mistakes have its own lines, whatever the command line sets.
+        (&["plan", "twice.toml", "--blocks", "3"], "twice.toml:6"),
+        (&["plan", "twice.toml", "--blocks", "3"], "blocks"),
+        (&["plan", "wrong.toml", "--set", "seed=3", "--duration", "1s"], "wrong.toml:12:"),
         (&["run", "short.toml", "--seed", "x"], "wanted a whole number from 0"),
         (&["run", "short.toml", "--seed", "-1"], "wanted a whole number from 0"),
         (&["run", "short.toml", "--blocks", "-3"], "write blocks = 8"),
@@ -310,6 +315,10 @@ fn wrong_arguments_get_the_right_remedy() {
     ];
     fs::write(lab.path("routes.txt"), "192.0.2.0/24\n2001:db8::/32\n").expect("a file");
     fs::create_dir(lab.path("out")).expect("a directory");
+    let twice = EXPERIMENT.replacen("blocks = 3\n", "blocks = 3\nblocks = 4\n", 1);
+    fs::write(lab.path("twice.toml"), twice).expect("a file");
+    fs::write(lab.path("wrong.toml"), EXPERIMENT.replacen("radix4", "bsearch5", 1))
+        .expect("a file");
     fs::write(lab.path("out/trials.jsonl"), "").expect("a file");
     fs::write(lab.path("out/README.md"), "# a page: of results\n").expect("a file");
     fs::write(lab.path("out/experiment.toml"), EXPERIMENT).expect("a file");

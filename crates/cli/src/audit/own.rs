@@ -29,7 +29,9 @@ pub(super) fn audit(paths: &[PathBuf], all: &mut Report) {
         all.findings.retain(|finding| Path::new(&finding.file).parent() != Some(&dir));
         match examine(&dir) {
             Ok(found) => all.findings.extend(found),
-            Err(error) => all.skipped.push(format!("{}: {error:#}", dir.display())),
+            Err(error) => {
+                all.skipped.push(format!("{}: {}", dir.display(), crate::in_words(&error)))
+            }
         }
     }
 }

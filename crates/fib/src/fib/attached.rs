@@ -70,32 +70,41 @@ impl<F: Family> Attached<F> {
         Ok(Self { algorithm, module, default })
     }
 
-    /// Applies changes in their order, those of a default route that is apart where it is.
+    /// Applies changes, that of a default route that is apart among them.
+    ///
+    /// The module goes by a table that holds all changes already. So a default route comes before the others and
+    /// goes after them: what they take from an address, or give to it, is never missing in between.
     pub(super) fn apply(
         &mut self,
         changes: &[Change<F>],
         rib: &Rib<F>,
         grace: &Grace<'_>,
     ) -> Response<F> {
-        let Some(default) = &mut self.default else {
-            return self.module.apply(changes, rib, grace);
+        let is_default = |change: &&Change<F>| change.prefix == Prefix::DEFAULT;
+        let last = changes.iter().rfind(is_default).map(|change| change.new);
+        let (Some(default), Some(new)) = (&mut self.default, last) else {
+            return self.of_module(changes, rib, grace);
         };
-        let is_default = |change: &Change<F>| change.prefix == Prefix::DEFAULT;
-        let mut response = Response::Applied;
-        for part in changes.chunk_by(|a, b| is_default(a) == is_default(b)) {
-            if is_default(&part[0]) {
-                part.iter().for_each(|change| default.set(change.new));
-                continue;
-            }
-            match self.module.apply(part, rib, grace) {
-                Response::Applied => {}
-                replaced @ Response::Replaced(_) => {
-                    // Who holds the structure before this one is to meet the default of its time.
-                    *default = default.anew();
-                    response = replaced;
-                }
-                other => return other,
-            }
+        if !new.is_none() {
+            default.set(new);
+        }
+        let others: Vec<_> = changes.iter().filter(|change| !is_default(change)).copied().collect();
+        let response = match others.is_empty() {
+            true => Response::Applied,
+            false => self.of_module(&others, rib, grace),
+        };
+        let is_applied = matches!(response, Response::Applied | Response::Replaced(_));
+        if let Some(default) = self.default.as_ref().filter(|_| is_applied && new.is_none()) {
+            default.set(new);
+        }
+        response
+    }
+
+    fn of_module(&mut self, changes: &[Change<F>], rib: &Rib<F>, grace: &Grace<'_>) -> Response<F> {
+        let response = self.module.apply(changes, rib, grace);
+        if let (Response::Replaced(_), Some(default)) = (&response, &mut self.default) {
+            // Who holds the structure before this one is to meet the default of its time.
+            *default = default.anew();
         }
         response
     }

@@ -635,7 +635,7 @@ fn the_default_route_is_the_framework_s_where_an_algorithm_leaves_it() {
         [answers[0], answers[1], answers[2]]
     };
     assert_eq!(ask(&mut reader), [one, two, one]);
-    // In one call, in this order: readers see all of it, and who holds the table before meets nothing of it.
+    // In one call: the default comes first, and who holds the table before meets nothing of the rest.
     let builds = fib.builds();
     let updates = [
         Update::Set(net(2), via(3).into()),
@@ -645,7 +645,10 @@ fn the_default_route_is_the_framework_s_where_an_algorithm_leaves_it() {
     fib.apply(&updates).unwrap();
     let (three, four) = (id(&fib, net(2)), id(&fib, Prefix::DEFAULT));
     assert_eq!(ask(&mut reader), [four, four, three]);
-    assert_eq!((in_hand.lookup(0), in_hand.lookup(1 << 8)), (one, two));
+    assert_eq!((in_hand.lookup(0), in_hand.lookup(1 << 8)), (four, two));
+    // Nor does a later one reach who held the structure before it.
+    fib.change(Prefix::DEFAULT, via(7)).unwrap();
+    assert_eq!((in_hand.lookup(0), ask(&mut reader)[0]), (four, id(&fib, Prefix::DEFAULT)));
     drop(in_hand);
     fib.delete(Prefix::DEFAULT).unwrap();
     assert_eq!(ask(&mut reader), [NexthopId::NONE, NexthopId::NONE, three]);
