@@ -259,7 +259,7 @@ fn the_program_says_what_it_is_and_documents_itself() {
 fn wrong_arguments_get_the_right_remedy() {
     let lab = Lab::new(EXPERIMENT);
     let device = "the experiment names its device: `fwdlab init --device linux` writes an experiment with it";
-    let cases: [(&[&str], &str); 30] = [
+    let cases: [(&[&str], &str); 34] = [
         (&["run", "--device", "linux"], device),
         (&["plan", "--device=linux", "short.toml"], "`fwdlab run --example NAME` runs one"),
         (&["run", "linux"], "\"linux\", which is a device; the experiment names its device"),
@@ -287,9 +287,9 @@ fn wrong_arguments_get_the_right_remedy() {
         (&["run", "short.toml", "--blocks", "0"], "it is what the command line sets"),
         (&["run", "short.toml", "--duration", "2"], "write \"2s\""),
         // A file's own mistakes have its own lines, whatever the command line sets.
-        (&["plan", "twice.toml", "--blocks", "3"], "twice.toml:6"),
-        (&["plan", "twice.toml", "--blocks", "3"], "blocks"),
-        (&["plan", "wrong.toml", "--set", "seed=3", "--duration", "1s"], "wrong.toml:12:"),
+        (&["run", "twice.toml", "--blocks", "3"], "twice.toml:6"),
+        (&["run", "twice.toml", "--blocks", "3"], "blocks"),
+        (&["run", "wrong.toml", "--set", "seed=3", "--duration", "1s"], "wrong.toml:12:"),
         (&["run", "short.toml", "--seed", "x"], "wanted a whole number from 0"),
         (&["run", "short.toml", "--seed", "-1"], "wanted a whole number from 0"),
         (&["run", "short.toml", "--blocks", "-3"], "write blocks = 8"),
