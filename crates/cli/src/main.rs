@@ -7,6 +7,7 @@
 mod agent;
 mod audit;
 mod bisect;
+mod causes;
 mod changes;
 mod compare;
 mod completions;
@@ -54,7 +55,6 @@ mod trees;
 mod unlock;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
-use fwdlab_experiment::Problems;
 use fwdlab_guard::words::{is_hidden, shortened};
 use std::process::ExitCode;
 
@@ -184,7 +184,7 @@ fn main() -> ExitCode {
     match run(command) {
         Ok(code) => code,
         Err(error) => {
-            fwdlab_guard::say!("error: {}", in_words(&error));
+            fwdlab_guard::say!("error: {}", causes::in_words(&error));
             ExitCode::from(2)
         }
     }
@@ -207,33 +207,10 @@ fn told(error: &clap::Error) -> ExitCode {
     match output::print_raw(shown.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            fwdlab_guard::say!("error: {}", in_words(&error));
+            fwdlab_guard::say!("error: {}", causes::in_words(&error));
             ExitCode::from(2)
         }
     }
-}
-
-/// An error with its causes, those left out that its words name already.
-pub(crate) fn in_words(error: &anyhow::Error) -> String {
-    let mut text = String::new();
-    for cause in error.chain().map(pictured) {
-        if text.is_empty() {
-            text = cause;
-        } else if !text.contains(&cause) {
-            text = format!("{text}: {cause}");
-        }
-    }
-    text
-}
-
-/// A cause in its words; problems of a file with the lines where they are.
-fn pictured(cause: &(dyn std::error::Error + 'static)) -> String {
-    let problems = match cause.downcast_ref() {
-        Some(fwdlab_experiment::Error::Experiment(problems)) => Some(problems),
-        _ => cause.downcast_ref(),
-    };
-    let pictured = |problems: &Problems| problems.pictured(output::width());
-    problems.map_or_else(|| cause.to_string(), pictured)
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
@@ -291,9 +268,9 @@ mod tests {
     fn no_cause_is_said_twice() {
         let cause = || Err::<(), _>(std::io::Error::other("it is gone"));
         let error = cause().context("cannot open x: it is gone; look again").unwrap_err();
-        assert_eq!(in_words(&error), "cannot open x: it is gone; look again");
+        assert_eq!(causes::in_words(&error), "cannot open x: it is gone; look again");
         let error = cause().context("cannot open x").unwrap_err();
-        assert_eq!(in_words(&error), "cannot open x: it is gone");
+        assert_eq!(causes::in_words(&error), "cannot open x: it is gone");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use fwdlab_guard::input;
 use fwdlab_report::{self as report, Difference};
 use fwdlab_results::{JOURNAL_FILE, Results};
 
-use crate::devices;
+use crate::{causes, devices};
 
 /// Deepest nesting that is followed.
 const MAX_DEPTH: usize = 48;
@@ -30,7 +30,7 @@ pub(super) fn audit(paths: &[PathBuf], all: &mut Report) {
         match examine(&dir) {
             Ok(found) => all.findings.extend(found),
             Err(error) => {
-                all.skipped.push(format!("{}: {}", dir.display(), crate::in_words(&error)))
+                all.skipped.push(format!("{}: {}", dir.display(), causes::in_words(&error)))
             }
         }
     }
