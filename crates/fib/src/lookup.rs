@@ -2,6 +2,8 @@
 
 use crate::family::Family;
 use crate::nexthop::NexthopId;
+use crate::simd::count::Count;
+use crate::simd::level::{self, Kernel};
 
 /// A built lookup structure: longest prefix match for many readers at once.
 ///
@@ -19,6 +21,13 @@ pub trait Lookup<F: Family>: Send + Sync {
         }
     }
 
+    /// As [`lookup_batch`](Self::lookup_batch), with `default` where nothing matches: where it is put while answers
+    /// are at hand anyway, it costs nothing.
+    fn lookup_batch_or(&self, addrs: &[F::Addr], answers: &mut [NexthopId], default: NexthopId) {
+        self.lookup_batch(addrs, answers);
+        put_default(answers, addrs.len(), default);
+    }
+
     /// The longest match of all addresses that share the first half of their bits with this one; `None` where
     /// they have several, and from algorithms that do not tell.
     fn lookup_half(&self, _addr: F::Addr) -> Option<NexthopId> {
@@ -33,4 +42,27 @@ pub trait Lookup<F: Family>: Send + Sync {
 
     /// Bytes that lookups may touch (not what the builder keeps for itself).
     fn memory_bytes(&self) -> usize;
+}
+
+/// Puts a default route's nexthop, if there is one, where the first `count` answers are none.
+pub(crate) fn put_default(answers: &mut [NexthopId], count: usize, default: NexthopId) {
+    if !default.is_none() {
+        let count = count.min(answers.len());
+        level::run(Fill(&mut answers[..count], default));
+    }
+}
+
+/// Puts a nexthop where there is none.
+struct Fill<'a>(&'a mut [NexthopId], NexthopId);
+
+impl Kernel for Fill<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Count>(self) {
+        let Self(answers, nexthop) = self;
+        for answer in answers {
+            *answer = if answer.0 == 0 { nexthop } else { *answer };
+        }
+    }
 }

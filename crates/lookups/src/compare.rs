@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::automatic::Automatic;
 use crate::rounds::{self, Rates, Ratio};
 use crate::{BenchFamily, Contender, Effort, Mode, Origin, Ours, Stream};
 use fwdlab_fib::algo::{Dump, TableFacts};
@@ -129,6 +130,13 @@ fn build_all<F: BenchFamily>(
         for ((name, bits, lookup), build_s) in forms(algorithm, dump, &facts) {
             entries.push(Entry { build_s, auto: auto == Some(algorithm.name()) });
             contenders.push(Box::new(Ours::new(name, bits, lookup)));
+        }
+        let start = Instant::now();
+        if auto == Some(algorithm.name())
+            && let Some(table) = Automatic::new(dump, algorithm.nexthop_bits(&facts))
+        {
+            entries.push(Entry { build_s: start.elapsed().as_secs_f64(), auto: false });
+            contenders.push(Box::new(table));
         }
     }
     for (_, build) in peers.iter().filter(|(name, _)| wanted(name)) {

@@ -77,7 +77,33 @@ pub const MOST_BURST: usize = 1024;
 
 /// The answers of a batch; on a cache line of their own, as the peers' are.
 #[repr(align(64))]
-struct Answers([NexthopId; MOST_BURST]);
+pub(crate) struct Answers(pub(crate) [NexthopId; MOST_BURST]);
+
+impl Answers {
+    /// Looks all keys up in bursts; the sum of the answers.
+    #[inline(always)]
+    pub(crate) fn sums<F: Family>(
+        &mut self,
+        keys: &Keys<F>,
+        burst: usize,
+        mut look_up: impl FnMut(&[F::Addr], &mut [NexthopId]),
+    ) -> u64 {
+        let mut sum = 0;
+        for addrs in keys.native().chunks(burst.clamp(1, MOST_BURST)) {
+            let answers = &mut self.0[..addrs.len()];
+            look_up(addrs, answers);
+            // 1024 numbers below 2^22 fit 32 bits.
+            sum += u64::from(answers.iter().map(|answer| answer.0).sum::<u32>());
+        }
+        sum
+    }
+}
+
+impl Default for Answers {
+    fn default() -> Self {
+        Self([NexthopId::NONE; MOST_BURST])
+    }
+}
 
 /// One of this crate's algorithms.
 pub struct Ours<F: Family> {
@@ -90,8 +116,7 @@ pub struct Ours<F: Family> {
 impl<F: Family> Ours<F> {
     /// A table under a name, built by an algorithm with nexthop numbers of so many bits.
     pub fn new(name: impl Into<String>, nexthop_bits: u32, lookup: Arc<dyn Lookup<F>>) -> Self {
-        let answers = Box::new(Answers([NexthopId::NONE; MOST_BURST]));
-        Self { name: name.into(), nexthop_bits, lookup, answers }
+        Self { name: name.into(), nexthop_bits, lookup, answers: Box::default() }
     }
 }
 
@@ -110,14 +135,8 @@ impl<F: Inlined> Contender<F> for Ours<F> {
     }
 
     fn batch(&mut self, keys: &Keys<F>, burst: usize) -> u64 {
-        let mut sum = 0;
-        for addrs in keys.native().chunks(burst.min(MOST_BURST)) {
-            let answers = &mut self.answers.0[..addrs.len()];
-            self.lookup.lookup_batch(addrs, answers);
-            // 1024 numbers below 2^22 fit 32 bits.
-            sum += u64::from(answers.iter().map(|answer| answer.0).sum::<u32>());
-        }
-        sum
+        self.answers
+            .sums::<F>(keys, burst, |addrs, answers| self.lookup.lookup_batch(addrs, answers))
     }
 
     fn single(&mut self, keys: &Keys<F>, dependent: bool) -> u64 {
@@ -126,9 +145,9 @@ impl<F: Inlined> Contender<F> for Ours<F> {
 }
 
 /// A loop of lookups, as users of [`Pinned::singly`](fwdlab_fib::Pinned::singly) write it.
-struct OneByOne<'a, F: Family> {
-    addrs: &'a [F::Addr],
-    dependent: bool,
+pub(crate) struct OneByOne<'a, F: Family> {
+    pub(crate) addrs: &'a [F::Addr],
+    pub(crate) dependent: bool,
 }
 
 impl<F: Family> Singly<F> for OneByOne<'_, F> {

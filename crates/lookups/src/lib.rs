@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod automatic;
 mod compare;
 mod contender;
 mod families;

@@ -24,7 +24,7 @@ use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
-use crate::simd::cells::{self, CELL_SHIFT, CELLS, Cells, LANES, Long, Width, cell_of};
+use crate::simd::cells::{self, CELL_SHIFT, CELLS, Cells, LANES, Long, Nothing, Width, cell_of};
 use crate::simd::count::Count;
 use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Batched};
@@ -268,8 +268,8 @@ impl<F: Family> Tables<F> {
                 if let Some(next) = ahead.next() {
                     cells::fetch_lanes::<Long, _>(first, next, head);
                 }
-                let bits =
-                    cells::answer_lanes::<Long, C, _, _>(first, addrs, head, &mut found[chunk]);
+                let found = (Nothing, &mut found[chunk]);
+                let bits = cells::answer_lanes::<Long, C, _, _, _>(first, addrs, head, found);
                 left |= u64::from(bits) << (chunk * LANES);
             }
             lanes::look_again(left, stage, found, |answer, addr| {

@@ -13,8 +13,6 @@ use crate::family::Family;
 use crate::inlined::Singly;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
-use crate::simd::count::Count;
-use crate::simd::level::{self, Kernel};
 use crate::sync::{Arc, AtomicU64, Ordering, fence};
 
 /// The nexthop of the default route of one structure. One writer, many readers.
@@ -101,29 +99,10 @@ impl DefaultRoute {
     ) {
         loop {
             let before = self.before();
-            lookup.lookup_batch(addrs, answers);
+            lookup.lookup_batch_or(addrs, answers, before.nexthop());
             if self.after() == before {
-                if !before.nexthop().is_none() {
-                    let count = addrs.len().min(answers.len());
-                    level::run(Fill(&mut answers[..count], before.nexthop()));
-                }
                 return;
             }
-        }
-    }
-}
-
-/// Puts a nexthop where there is none.
-struct Fill<'a>(&'a mut [NexthopId], NexthopId);
-
-impl Kernel for Fill<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<C: Count>(self) {
-        let Self(answers, nexthop) = self;
-        for answer in answers {
-            *answer = if answer.0 == 0 { nexthop } else { *answer };
         }
     }
 }

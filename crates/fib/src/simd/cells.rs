@@ -164,19 +164,50 @@ pub(crate) fn fetch_lanes<W: Width, A: Copy>(
     }
 }
 
-/// Writes the codes of some addresses where their answers belong; a bit for each code that is no
-/// answer, the first one's lowest. `head` makes what has a cell of an address.
+/// What stands in answers for the code of no nexthop.
+pub(crate) trait ForNone: Copy {
+    /// Its number.
+    fn number(self) -> u32;
+
+    #[inline(always)]
+    fn answer(self, code: u32) -> NexthopId {
+        NexthopId(if code == 0 { self.number() } else { code })
+    }
+}
+
+/// Nothing: code 0 is the answer. A type of its own, so that it costs nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Nothing;
+
+impl ForNone for Nothing {
+    #[inline(always)]
+    fn number(self) -> u32 {
+        0
+    }
+}
+
+/// A default route's nexthop.
+impl ForNone for NexthopId {
+    #[inline(always)]
+    fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// Writes the codes of some addresses where their answers belong, or what stands for them; a bit for each
+/// code that is no answer, the first one's lowest. `head` makes what has a cell of an address.
 #[inline(always)]
-pub(crate) fn answer_lanes<W: Width, C: Count, A: Copy, const N: usize>(
+pub(crate) fn answer_lanes<W: Width, C: Count, A: Copy, D: ForNone, const N: usize>(
     cells: &[W::Atomic; N],
     addrs: &[A; LANES],
     head: impl Fn(A) -> u32,
-    answers: &mut [NexthopId; LANES],
+    (default, answers): (D, &mut [NexthopId; LANES]),
 ) -> u16 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if C::HAS_AVX512 {
         // SAFETY: types that claim AVX-512 are only chosen on processors with it.
-        let (codes, bits) = unsafe { x86::gather::<W, N>(cells, &lanes::map(addrs, head)) };
+        let (codes, bits) =
+            unsafe { x86::gather::<W, D, N>(cells, &lanes::map(addrs, head), default) };
         *answers = lanes::map(&codes, NexthopId);
         return bits;
     }
@@ -185,7 +216,7 @@ pub(crate) fn answer_lanes<W: Width, C: Count, A: Copy, const N: usize>(
     let mut carried = 0;
     let answer = |i: usize, code| {
         carried |= code + (carry - W::MAX);
-        answers[i] = NexthopId(code);
+        answers[i] = default.answer(code);
     };
     load_lanes::<W, _, N>(cells, addrs, head, answer);
     // A bit for each costs as much as all the rest: most groups need none.
@@ -239,12 +270,13 @@ fn no_answers<W: Width>(codes: &[NexthopId; LANES]) -> u16 {
 mod x86 {
     use std::arch::asm;
     use std::arch::x86_64::{
-        _mm512_and_si512, _mm512_cmpge_epu32_mask, _mm512_loadu_si512, _mm512_set1_epi32,
-        _mm512_setzero_si512, _mm512_srlv_epi32, _mm512_storeu_si512,
+        _mm512_and_si512, _mm512_cmpge_epu32_mask, _mm512_loadu_si512, _mm512_mask_mov_epi32,
+        _mm512_set1_epi32, _mm512_setzero_si512, _mm512_srlv_epi32, _mm512_storeu_si512,
+        _mm512_testn_epi32_mask,
     };
     use std::sync::atomic::{AtomicU8, AtomicU16};
 
-    use super::{LANES, Width, shift};
+    use super::{ForNone, LANES, Width, shift};
 
     /// A cell as 32 bits, by one instruction: an atomic load of fewer bits is extended by another.
     ///
@@ -287,6 +319,8 @@ mod x86 {
         code
     }
 
+    /// The codes, `default` for 0, and a bit for each that is no answer.
+    ///
     /// One instruction reads 16 aligned numbers of 32 bits, each with the cell of an address in it.
     ///
     /// It is written as assembly since writers may store cells meanwhile: the language has no
@@ -297,9 +331,10 @@ mod x86 {
     /// The processor must have AVX-512F.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn gather<W: Width, const N: usize>(
+    pub(super) unsafe fn gather<W: Width, D: ForNone, const N: usize>(
         cells: &[W::Atomic; N],
         addrs: &[u32; LANES],
+        default: D,
     ) -> ([u32; LANES], u16) {
         let all = |number: u32| _mm512_set1_epi32(number as i32);
         let per_number_bits = (4 / W::BYTES as u32).trailing_zeros();
@@ -314,12 +349,14 @@ mod x86 {
         // SAFETY: the shifted addresses are below the number of 32-bit numbers that the cells take
         // (2^32 >> shift cells, 4 / BYTES of them in a number); nothing is written. It is not said to be
         // `readonly`, since these are acquiring loads: what a code leads to is read after it, and
-        // the compiler may move no later load before an instruction that may write.
+        // the compiler may move no later load before an instruction that may write. The mask is copied: one made
+        // of itself, as by `kxnorw`, waits for what the register held, which may be of the gather before.
         unsafe {
             asm!(
-                "kxnorw {all}, {all}, {all}",
+                "kmovw {all}, {ones}",
                 "vpgatherdd {found}{{{all}}}, [{cells} + 4 * {index}]",
                 all = out(kreg) _,
+                ones = in(kreg) u16::MAX,
                 found = inout(zmm_reg) found,
                 index = in(zmm_reg) index,
                 cells = in(reg) cells.as_ptr(),
@@ -329,8 +366,10 @@ mod x86 {
         let codes =
             _mm512_and_si512(_mm512_srlv_epi32(found, place), all(u32::MAX >> (32 - cell_bits)));
         let mut answer = [0; LANES];
+        let is_none = _mm512_testn_epi32_mask(codes, codes);
+        let answers = _mm512_mask_mov_epi32(codes, is_none, all(default.number()));
         // SAFETY: 64 writable bytes.
-        unsafe { _mm512_storeu_si512(answer.as_mut_ptr().cast(), codes) };
+        unsafe { _mm512_storeu_si512(answer.as_mut_ptr().cast(), answers) };
         (answer, _mm512_cmpge_epu32_mask(codes, all(W::MAX)))
     }
 }
@@ -366,7 +405,8 @@ mod tests {
         #[inline(always)]
         fn run<C: Count>(self) -> ([u32; LANES], u16) {
             let mut answers = [NexthopId(0); LANES];
-            let bits = answer_lanes::<W, C, _, N>(self.0, self.1, |addr| addr, &mut answers);
+            let bits =
+                answer_lanes::<W, C, _, _, N>(self.0, self.1, |addr| addr, (Nothing, &mut answers));
             (lanes::map(&answers, |answer| answer.0), bits)
         }
     }

@@ -233,7 +233,7 @@ mod tests {
     use crate::algo::Algorithm;
     use crate::{Family, Inet, Inet6, NexthopId, Prefix, Random, Registry, Rib};
 
-    /// Of lookups one by one, and in batches of all lengths of remainders.
+    /// Of lookups one by one, and in batches of all lengths of remainders without and with a default.
     fn answers<F: Family>(
         algorithm: &dyn Algorithm<F>,
         rib: &Rib<F>,
@@ -246,9 +246,18 @@ mod tests {
             let mut answers = vec![NexthopId::NONE; length];
             lookup.lookup_batch(&addrs[..length], &mut answers);
             all.extend(answers.iter().map(|answer| answer.0));
+            lookup.lookup_batch_or(&addrs[..length], &mut answers, DEFAULT);
+            all.extend(answers.iter().map(|&answer| match answer {
+                NexthopId::NONE => u32::MAX,
+                DEFAULT => 0,
+                answer => answer.0,
+            }));
         }
         all
     }
+
+    /// Of a default route, higher than narrow cells hold.
+    const DEFAULT: NexthopId = NexthopId(1_000_001);
 
     fn same_with_all<F: Family>(registry: Registry<F>) {
         let mut random = Random::new(47);
@@ -276,7 +285,8 @@ mod tests {
                     let found = answers(algorithm, &rib, &addrs);
                     assert_eq!(found[..500], wanted, "{} of {routes}, {used:?}", algorithm.name());
                     let mut rest = &found[500..];
-                    for length in [1, 15, 16, 33, 64, 200, 500] {
+                    let lengths = [1, 15, 16, 33, 64, 200, 500];
+                    for length in lengths.into_iter().flat_map(|length| [length; 2]) {
                         let (batch, after) = rest.split_at(length);
                         assert_eq!(batch, &wanted[..length], "{}, {used:?}", algorithm.name());
                         rest = after;

@@ -41,9 +41,9 @@ pub use build::Direct4;
 
 use super::bitruns4;
 use crate::family::Inet;
-use crate::lookup::Lookup;
+use crate::lookup::{self, Lookup};
 use crate::nexthop::NexthopId;
-use crate::simd::cells::{self, CELLS, Cells, LANES, Wide, Width, cell_of};
+use crate::simd::cells::{self, CELLS, Cells, ForNone, LANES, Nothing, Wide, Width, cell_of};
 use crate::simd::count::Count;
 use crate::simd::lanes::{self, Groups};
 use crate::simd::level::{self, Batched, Kernel};
@@ -58,6 +58,12 @@ const STAGE: usize = 4 * LANES;
 
 /// Words of a block: the nexthops of 256 addresses.
 const BLOCK_WORDS: usize = 64;
+
+/// Addresses of a batch up to which a default route's nexthop is put among the answers as they are found.
+///
+/// Note: in a pass of its own over answers that were just stored one by one it waits for them, which costs a batch
+/// some 5 ns; more than the numbers that then are kept out of registers, up to so many addresses.
+const MOST_WITH_DEFAULT: usize = 128;
 
 /// Cells of 16 bits with codes above the lowest that is no answer, which name blocks.
 #[derive(Debug)]
@@ -99,13 +105,14 @@ struct Tables<W> {
 /// cent slower; and a smaller table behind a first level of 16 KiB (11 MB for a BGP table), whose second
 /// load cost more than its size gained.
 #[inline(always)]
-fn batch<W: Width, C: Count>(
-    tables: &Tables<W>,
+fn batch<W: Width, C: Count, D: ForNone>(
+    (tables, default): (&Tables<W>, D),
     addrs: &[[u32; LANES]],
     answers: &mut [[NexthopId; LANES]],
 ) {
     if !C::HAS_AVX512 {
-        return batch_of_loads::<W, C>(tables, addrs, answers);
+        batch_of_loads::<W, C>(tables, addrs, answers);
+        return put_default(default, answers);
     }
     let cells = tables.cells.as_array();
     let (mut done, count) = (0, addrs.len().min(answers.len()));
@@ -113,12 +120,12 @@ fn batch<W: Width, C: Count>(
         let end = count.min(done + STAGE / LANES);
         let mut left = 0u64;
         for group in done..end {
-            let answers = &mut answers[group];
+            let answers = (default, &mut answers[group]);
             let bits =
-                cells::answer_lanes::<W, C, _, _>(cells, &addrs[group], |addr| addr, answers);
+                cells::answer_lanes::<W, C, _, _, _>(cells, &addrs[group], |addr| addr, answers);
             left |= u64::from(bits) << ((group - done) * LANES);
         }
-        follow(tables, left, &addrs[done..end], &mut answers[done..end]);
+        follow((tables, default), left, &addrs[done..end], &mut answers[done..end]);
         done = end;
     }
 }
@@ -157,6 +164,16 @@ fn batch_of_loads<W: Width, C: Count>(
     look_again::<W, C>(tables, &addrs[before..done], &mut answers[before..done]);
 }
 
+/// Puts a default where there is no answer, when all are there.
+#[inline(always)]
+fn put_default(default: impl ForNone, answers: &mut [[NexthopId; LANES]]) {
+    for group in answers {
+        for answer in group {
+            *answer = default.answer(answer.0);
+        }
+    }
+}
+
 /// Answers what the cells of a stage have left, when its codes have found their way to the cache.
 #[inline(always)]
 fn look_again<W: Width, C: Count>(
@@ -165,7 +182,7 @@ fn look_again<W: Width, C: Count>(
     answers: &mut [[NexthopId; LANES]],
 ) {
     let left = cells::no_answers_of::<W, C>(answers);
-    follow(tables, left, addrs, answers);
+    follow((tables, Nothing), left, addrs, answers);
 }
 
 /// Lookups that first look at whole /16, as long as at most half of them need more; returns how many
@@ -174,8 +191,8 @@ fn look_again<W: Width, C: Count>(
 /// The cells that are needed are fetched while the next stage is looked at. Who has met the new answer
 /// of an address does not meet the old one again: both looks are taken in the order of addresses.
 #[inline(always)]
-fn batch_of_whole<W: Width, C: Count>(
-    tables: &Tables<W>,
+fn batch_of_whole<W: Width, C: Count, D: ForNone>(
+    (tables, default): (&Tables<W>, D),
     first: &First<W>,
     addrs: &[[u32; LANES]],
     answers: &mut [[NexthopId; LANES]],
@@ -187,20 +204,20 @@ fn batch_of_whole<W: Width, C: Count>(
         let end = count.min(done + STAGE / LANES);
         let mut needing = 0u64;
         for group in done..end {
-            let answers = &mut answers[group];
+            let answers = (default, &mut answers[group]);
             let bits =
-                cells::answer_lanes::<W, C, _, _>(whole, &addrs[group], |addr| addr, answers);
+                cells::answer_lanes::<W, C, _, _, _>(whole, &addrs[group], |addr| addr, answers);
             needing |= u64::from(bits) << ((group - done) * LANES);
         }
         fetch_left(cells, needing, &addrs[done..end]);
-        look_into_cells(tables, left, &addrs[before..done], &mut answers[before..done]);
+        look_into_cells((tables, default), left, &addrs[before..done], &mut answers[before..done]);
         (before, left) = (done, needing);
         done = end;
         if needing.count_ones() as usize > (end - before) * LANES / 2 {
             break;
         }
     }
-    look_into_cells(tables, left, &addrs[before..done], &mut answers[before..done]);
+    look_into_cells((tables, default), left, &addrs[before..done], &mut answers[before..done]);
     done
 }
 
@@ -218,8 +235,8 @@ fn fetch_left<A>(cells: &[A; CELLS], mut left: u64, addrs: &[[u32; LANES]]) {
 
 /// Answers the addresses that have a bit from their cells, or from what these lead to.
 #[inline(always)]
-fn look_into_cells<W: Width>(
-    tables: &Tables<W>,
+fn look_into_cells<W: Width, D: ForNone>(
+    (tables, default): (&Tables<W>, D),
     left: u64,
     addrs: &[[u32; LANES]],
     answers: &mut [[NexthopId; LANES]],
@@ -227,20 +244,20 @@ fn look_into_cells<W: Width>(
     let cells = tables.cells.as_array();
     lanes::look_again(left, addrs, answers, |answer, addr| {
         let code = W::load(&cells[cell_of(addr)]).into();
-        *answer = NexthopId(if code < W::MAX { code } else { tables.follow(code, addr) });
+        *answer = default.answer(if code < W::MAX { code } else { tables.follow(code, addr) });
     });
 }
 
 /// Follows the codes that are in place of answers to where they lead.
 #[inline(always)]
-fn follow<W: Width>(
-    tables: &Tables<W>,
+fn follow<W: Width, D: ForNone>(
+    (tables, default): (&Tables<W>, D),
     left: u64,
     addrs: &[[u32; LANES]],
     answers: &mut [[NexthopId; LANES]],
 ) {
     lanes::look_again(left, addrs, answers, |answer, addr| {
-        *answer = NexthopId(tables.follow(answer.0, addr));
+        *answer = default.answer(tables.follow(answer.0, addr));
     });
 }
 
@@ -272,6 +289,17 @@ impl<W: Width> Tables<W> {
         match first.look(addr) {
             code if code >= W::MAX => self.lookup_cell(addr),
             code => NexthopId(code),
+        }
+    }
+
+    #[inline(always)]
+    fn lookup_batch<D: ForNone>(&self, default: D, addrs: &[u32], answers: &mut [NexthopId]) {
+        let all = Defaulted(self, default);
+        match &self.first {
+            Some(first) if first.is_for(addrs) => {
+                level::run_batch(&WholeFirst(all, first), addrs, answers)
+            }
+            _ => level::run_batch(&all, addrs, answers),
         }
     }
 
@@ -317,29 +345,31 @@ impl Kernel for Behind<'_> {
     }
 }
 
-impl<W: Width> Batched<u32> for Tables<W> {
+/// The tables, with what answers where they have no route.
+struct Defaulted<'a, W, D>(&'a Tables<W>, D);
+
+impl<W: Width, D: ForNone> Batched<u32> for Defaulted<'_, W, D> {
     #[inline(always)]
     fn batch<C: Count>(&self, addrs: &[u32], answers: &mut [NexthopId]) {
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
-        batch::<W, C>(self, addrs, answers);
-        lanes::fill(rest, rest_answers, |addr| self.lookup_cell(addr));
+        batch::<W, C, D>((self.0, self.1), addrs, answers);
+        lanes::fill(rest, rest_answers, |addr| self.1.answer(self.0.lookup_cell(addr).0));
     }
 }
 
-/// A batch that first looks at whole /16.
-struct WholeBatch<'a, W>(&'a Tables<W>, &'a First<W>, &'a [u32], &'a mut [NexthopId]);
+/// The same for those who first look at whole /16.
+struct WholeFirst<'a, W, D>(Defaulted<'a, W, D>, &'a First<W>);
 
-impl<W: Width> Kernel for WholeBatch<'_, W> {
-    type Output = ();
-
+impl<W: Width, D: ForNone> Batched<u32> for WholeFirst<'_, W, D> {
     #[inline(always)]
-    fn run<C: Count>(self) {
-        let Self(tables, first, addrs, answers) = self;
+    fn batch<C: Count>(&self, addrs: &[u32], answers: &mut [NexthopId]) {
+        let Self(all, first) = self;
         let groups = lanes::groups::<_, _, LANES>(addrs, answers);
-        let done = LANES * batch_of_whole::<W, C>(tables, first, groups.addrs, groups.answers);
+        let done =
+            LANES * batch_of_whole::<W, C, D>((all.0, all.1), first, groups.addrs, groups.answers);
         if done < addrs.len() {
-            level::run_batch(tables, &addrs[done..], &mut answers[done..]);
+            level::run_batch(all, &addrs[done..], &mut answers[done..]);
         }
     }
 }
@@ -358,12 +388,15 @@ impl<W: Width> Lookup<Inet> for Shared<W> {
     }
 
     fn lookup_batch(&self, addrs: &[u32], answers: &mut [NexthopId]) {
-        match &self.0.first {
-            Some(first) if first.is_for(addrs) => {
-                level::run(WholeBatch(&self.0, first, addrs, answers))
-            }
-            _ => level::run_batch(&*self.0, addrs, answers),
+        self.0.lookup_batch(Nothing, addrs, answers);
+    }
+
+    fn lookup_batch_or(&self, addrs: &[u32], answers: &mut [NexthopId], default: NexthopId) {
+        if default.is_none() || addrs.len() > MOST_WITH_DEFAULT {
+            self.0.lookup_batch(Nothing, addrs, answers);
+            return lookup::put_default(answers, addrs.len(), default);
         }
+        self.0.lookup_batch(default, addrs, answers);
     }
 
     fn memory_bytes(&self) -> usize {
