@@ -319,8 +319,9 @@ fn seen(line: &str) -> String {
     let plain = |c: char| if c == '\t' || is_hidden(c) { ' ' } else { c };
     let line: String = line.chars().map(plain).collect();
     let line = line.trim();
-    let cut: String = line.chars().take(200).collect();
-    cut[..cut.floor_char_boundary(MOST_TITLE)].trim_end().to_owned()
+    let ends = line.char_indices().map(|(at, c)| at + c.len_utf8()).take(200);
+    let end = ends.take_while(|end| *end <= MOST_TITLE).last().unwrap_or(0);
+    line[..end].trim_end().to_owned()
 }
 
 fn write_journal(to: &Path, campaign: Campaign, trials: &[Trial]) -> Result<()> {
