@@ -156,7 +156,9 @@ fn rate_pps(value: &str) -> Option<f64> {
         Some(_) => 1e9,
     };
     let rate: f64 = number.parse().ok()?;
-    (rate > 0.0 && rate.is_finite()).then_some(rate * factor)
+    // Beyond what a record of results holds it is no rate that anybody asked for.
+    let rate = rate * factor;
+    (1e-9..=1e18).contains(&rate).then_some(rate)
 }
 
 /// A range of addresses, and of ports when both ends name one.

@@ -13,6 +13,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use fwdlab_guard::input;
+use fwdlab_guard::words::{is_hidden, one_line};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -26,6 +27,7 @@ use fwdlab_results::{
     About, Campaign, Finished, Grouping, Record, SCHEMA, Status, Trial, TrialOrder,
 };
 use fwdlab_results::{Error, Result, Tick};
+use fwdlab_results::{MOST_TITLE, is_published_name};
 
 pub mod baseline;
 mod placing;
@@ -137,7 +139,10 @@ fn import_dir(dir: &ResultsDir, root: &Path, to: &Path) -> Result<Imported> {
     let placing = Placing::of(&configurations);
     let mut trials = trials(&configurations, placing);
     fail_copies(&configurations, &mut trials);
-    let mut trials: Vec<Trial> = trials.into_iter().map(|(_, trial)| trial).collect();
+    let (mut trials, mut skipped) = named(dir, trials);
+    if trials.is_empty() {
+        return Ok(Imported { skipped, logs: dir.logs(), ..Imported::default() });
+    }
     number(&mut trials);
     let campaign = campaign(dir, &trials);
     let chosen = baseline(&campaign.variants);
@@ -147,7 +152,7 @@ fn import_dir(dir: &ResultsDir, root: &Path, to: &Path) -> Result<Imported> {
     let profiles = write_profiles(dir, &configurations, placing, to)?;
     let place = Origin { dir, hardware: Hardware::of(&root.join(&dir.relative).to_string_lossy()) };
     write_provenance(&place, &configurations, placing, &chosen, to)?;
-    published::keep(dir, to)?;
+    skipped.extend(published::keep(dir, to)?);
     let failed: Vec<&Trial> = trials.iter().filter(|t| t.status == Status::Failed).collect();
     let mut reasons = BTreeMap::new();
     for trial in &failed {
@@ -159,10 +164,26 @@ fn import_dir(dir: &ResultsDir, root: &Path, to: &Path) -> Result<Imported> {
         failed: failed.len(),
         logs: dir.logs(),
         profiles,
-        skipped: Vec::new(),
+        skipped,
         reasons,
         baselines: has_choice.then(|| (dir.relative.clone(), chosen)).into_iter().collect(),
     })
+}
+
+/// The trials whose names results can have, and what is said of the others.
+fn named(dir: &ResultsDir, trials: Vec<(String, Trial)>) -> (Vec<Trial>, Vec<String>) {
+    let is_good =
+        |trial: &Trial| [&trial.variant, &trial.traffic].into_iter().all(|n| is_published_name(n));
+    let (good, odd): (Vec<_>, Vec<_>) = trials.into_iter().partition(|(_, trial)| is_good(trial));
+    let mut skipped: Vec<String> = odd
+        .into_iter()
+        .map(|(prefix, _)| {
+            let shown = dir.path.join(one_line(&prefix).as_ref()).display().to_string();
+            format!("{shown}: no name of at most 200 bytes that can be seen, with no '.' in front")
+        })
+        .collect();
+    skipped.dedup();
+    (good.into_iter().map(|(_, trial)| trial).collect(), skipped)
 }
 
 /// The trials of a directory with the prefix that each comes from.
@@ -283,14 +304,24 @@ fn title(dir: &ResultsDir) -> String {
     let first_line = |path: &PathBuf| {
         let bytes = super::runs::read_bounded(path, 64 * 1024).ok()?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let line = text.lines().find(|l| !l.trim().is_empty())?;
-        let line: String = line.trim_start_matches(['#', ' ']).chars().take(200).collect();
+        let line = text.split(['\n', '\r']).map(seen).find(|line| !line.is_empty())?;
         // A line that leads to what follows is no title with a colon.
-        let title = line.trim_end_matches([':', ' ']).trim();
+        let title = line.trim_start_matches(['#', ' ']).trim_end_matches([':', ' ']);
         let is_title = !title.is_empty() && !title.starts_with("```");
         is_title.then(|| title.to_owned())
     };
-    dir.readmes.iter().find_map(first_line).unwrap_or_else(|| dir.relative.clone())
+    dir.readmes.iter().find_map(first_line).unwrap_or_else(|| seen(&dir.relative))
+}
+
+/// What can be seen of a line, as long as a title may be: the mark that some editors begin a file with is no
+/// part of one, and a tab is a blank.
+fn seen(line: &str) -> String {
+    let plain = |c: char| if c == '\t' || is_hidden(c) { ' ' } else { c };
+    let line: String = line.chars().map(plain).collect();
+    let line = line.trim();
+    let ends = line.char_indices().map(|(at, c)| at + c.len_utf8()).take(200);
+    let end = ends.take_while(|end| *end <= MOST_TITLE).last().unwrap_or(0);
+    line[..end].trim_end().to_owned()
 }
 
 fn write_journal(to: &Path, campaign: Campaign, trials: &[Trial]) -> Result<()> {

@@ -78,7 +78,7 @@ pub use record::{
     Campaign, Finished, Grouping, IMPORTED, LimitedBy, ORDER_VERSION, Record, Resumed, SCHEMA,
     Status, Steady, Trial, TrialOrder,
 };
-pub use sane::{MOST_NAMES, is_name, is_title};
+pub use sane::{MOST_NAMES, MOST_TITLE, is_name, is_published_name, is_title};
 pub use sessions::{SessionRound, Sessions};
 pub use streams::{Stream, StreamSlice, Streams};
 pub use way::Way;

@@ -19,7 +19,7 @@ const MOST_PUBLISHED_NAME: usize = 200;
 const MOST_PATH: usize = 4_096;
 
 /// Longest title.
-const MOST_TITLE: usize = 500;
+pub const MOST_TITLE: usize = 500;
 
 /// Longest other text of a record: an id, a reason, a time.
 const MOST_TEXT: usize = 64 << 10;
@@ -48,6 +48,11 @@ pub fn is_name(name: &str) -> bool {
     is_file_name(name, MOST_NAME) && name.chars().all(is_plain)
 }
 
+/// Whether a text can be the name of a variant or a traffic of published runs, made of file names.
+pub fn is_published_name(name: &str) -> bool {
+    is_file_name(name, MOST_PUBLISHED_NAME)
+}
+
 /// Whether a text can be the title of a campaign.
 pub fn is_title(title: &str) -> bool {
     let is_odd = |c: char| is_hidden(c) || c == '\n' || c == '\t';
@@ -72,7 +77,7 @@ pub(crate) fn campaign(campaign: &Campaign) -> Result<(), Insane> {
     for name in names.chain([&campaign.baseline, &campaign.device]) {
         let is_good = match campaign.is_blocked() {
             true => is_name(name),
-            false => is_file_name(name, MOST_PUBLISHED_NAME),
+            false => is_published_name(name),
         };
         wanted(is_good, || format!("{} is no name", shown(name)), NAME)?;
     }

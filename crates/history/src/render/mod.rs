@@ -11,11 +11,11 @@ pub use json::json;
 pub use page::{html, readme};
 pub use text::{markdown, text};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::find::{Alert, Cause, History, Moved, Newest};
 use fwdlab_guard::words::pasted;
-use fwdlab_results::{EXPERIMENT_FILE, units};
+use fwdlab_results::{EXPERIMENT_FILE, JOURNAL_FILE, units};
 
 /// A ratio as per cent with its sign: `-3.1 %`.
 fn percent(ratio: f64) -> String {
@@ -115,6 +115,15 @@ fn again(history: &History, alert: &Alert) -> Vec<String> {
         Ok(below) if !below.as_os_str().is_empty() => below,
         _ => place,
     });
+    let is_published = [old, new].into_iter().any(|place| !place.join(JOURNAL_FILE).is_file());
+    if is_published {
+        return match [(before, old), (after, new)].map(|(point, place)| medians(point, place)) {
+            [Some(old), Some(new)] => {
+                vec![format!("fwdlab compare {} {}", pasted(&old), pasted(&new))]
+            }
+            _ => Vec::new(),
+        };
+    }
     let mut commands = vec![match old == new {
         true => format!("fwdlab compare {}", pasted(new)),
         false => format!("fwdlab compare {} --after {}", pasted(old), pasted(new)),
@@ -126,6 +135,12 @@ fn again(history: &History, alert: &Alert) -> Vec<String> {
         commands.push(format!("fwdlab bisect {experiment} --good {good} --bad {bad}"));
     }
     commands
+}
+
+/// The file of medians of a published point, which `fwdlab compare` reads where a directory has no journal.
+fn medians(point: &crate::Point, place: &Path) -> Option<PathBuf> {
+    let (_, name) = point.source.rsplit_once('/')?;
+    Some(place.join(format!("{name}.pps"))).filter(|path| path.is_file())
 }
 
 /// What an alert is that is neither taken back nor acknowledged, as a table has it.
@@ -200,6 +215,7 @@ mod tests {
         for own in [&old, &new] {
             std::fs::create_dir(own).unwrap();
             std::fs::write(own.join(EXPERIMENT_FILE), "").unwrap();
+            std::fs::write(own.join(JOURNAL_FILE), "").unwrap();
         }
         let mut history = moved("", "frames/s", [2600.0, 2500.0]);
         assert!(!text(&history).contains("see again"), "a store alone has no results");
@@ -218,6 +234,25 @@ mod tests {
         let page = html(&history, std::path::Path::new("")).unwrap();
         assert!(page.contains("<br><code>fwdlab compare "), "{page}");
         assert!(page.contains(&history.alerts[0].id), "the id is what is acknowledged");
+    }
+
+    /// `fwdlab compare` of the directory itself was named, which it refuses for every published one.
+    #[test]
+    fn what_was_published_is_shown_again_by_its_medians() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut history = moved("", "frames/s", [2600.0, 2500.0]);
+        for (night, point) in history.series[0].points.iter_mut().enumerate() {
+            point.place = Some(dir.path().to_owned());
+            point.source = format!("m/results/year/r{}.pf", 300_000 + night);
+        }
+        assert!(!text(&history).contains("see again"), "data of graphs are no figures of runs");
+        let files = [19, 20].map(|night| dir.path().join(format!("r{}.pf.pps", 300_000 + night)));
+        for file in &files {
+            std::fs::write(file, "2600\n").unwrap();
+        }
+        let [old, new] = files.map(|file| pasted(&file));
+        let said = text(&history);
+        assert!(said.contains(&format!("fwdlab compare {old} {new}\n")), "{said}");
     }
 
     #[test]

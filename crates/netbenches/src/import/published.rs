@@ -19,11 +19,12 @@ pub const RAW: &str = "RAW";
 /// Longest file of a profile.
 pub const MOST_PROFILE_BYTES: u64 = 1 << 30;
 
-/// Copies them to `published/` below `to`; files that are too long for what they are stay away.
+/// Copies them to `published/` below `to`; files that are too long for what they are stay away, and are said.
 ///
 /// # Errors
 /// When the copy cannot be written.
-pub fn keep(dir: &ResultsDir, to: &Path) -> Result<()> {
+pub fn keep(dir: &ResultsDir, to: &Path) -> Result<Vec<String>> {
+    let mut left_out = Vec::new();
     let tables = dir.pps.values().chain(&dir.equilibria).chain(&dir.graph_data);
     let files = tables.chain(&dir.graph_scripts).chain(&dir.readmes);
     let kept = to.join(KEPT);
@@ -31,6 +32,8 @@ pub fn keep(dir: &ResultsDir, to: &Path) -> Result<()> {
         let Some(name) = path.file_name() else { continue };
         let Ok(bytes) = read_bounded(path, MAX_TABLE_BYTES) else { continue };
         if bytes.len() > MAX_TABLE_BYTES {
+            let most = MAX_TABLE_BYTES >> 20;
+            left_out.push(format!("{}: more than {most} MiB, so no export has it", path.display()));
             continue;
         }
         fs::create_dir_all(&kept).map_err(Error::io("create", &kept))?;
@@ -44,7 +47,7 @@ pub fn keep(dir: &ResultsDir, to: &Path) -> Result<()> {
         fs::create_dir_all(&place).map_err(Error::io("create", &place))?;
         copy(path, &place.join(name))?;
     }
-    Ok(())
+    Ok(left_out)
 }
 
 /// Copies a regular file that is no longer than a call graph can be; false for anything else, and where

@@ -63,6 +63,44 @@ fn a_title_ends_without_the_colon_that_leads_to_what_follows() {
     }
 }
 
+/// A page that begins with a byte order mark, or whose first line has a tab, made results that nothing read; so did
+/// two hundred characters of three bytes.
+#[test]
+fn a_title_is_one_that_results_can_have() {
+    let long = "影".repeat(220);
+    for (page, title) in [
+        ("\u{feff}# Impact of D2\r\n", "Impact of D2"),
+        ("Impact\tof\u{200b}D2\n", "Impact of D2"),
+        ("\u{feff}\nImpact\rof D2", "Impact"),
+        (long.as_str(), &"影".repeat(166)),
+    ] {
+        let (root, out) = (tree(), tempfile::tempdir().unwrap());
+        fs::write(root.path().join("machine/results/a/README.md"), page).unwrap();
+        import(root.path(), out.path()).unwrap();
+        let results = Results::read(&out.path().join("machine/results/a")).unwrap();
+        assert_eq!(results.campaign.title, title);
+    }
+}
+
+/// They made results that nothing read, and an export of a tree ended at the first of them.
+#[test]
+fn what_no_results_can_hold_is_left_out_and_said() {
+    let (root, out) = (tree(), tempfile::tempdir().unwrap());
+    let dir = root.path().join("machine/results/a");
+    let raw = dir.join("RAW");
+    fs::write(raw.join("bench.r1\u{200b}.inet4.1.receiver"), log("receiver", 500, 9)).unwrap();
+    let sender = log("sender", 900, 9).replace("-l 60", "-l 60 -R 99999999999999999999");
+    fs::write(raw.join("bench.r1.inet4.1.sender"), sender).unwrap();
+    fs::write(dir.join("README.md"), "# Impact of D2\n".repeat(1 << 20)).unwrap();
+    let imported = import(root.path(), out.path()).unwrap();
+    let said = imported.skipped.join("\n");
+    assert_eq!((imported.trials, imported.skipped.len()), (6, 2), "{said}");
+    assert!(said.contains("r1\\u{200b}") && said.contains("README.md: more than"), "{said}");
+    let results = Results::read(&out.path().join("machine/results/a")).unwrap();
+    assert_eq!(results.campaign.variants, ["r1", "r1D2"]);
+    assert_eq!(results.campaign.title, "Impact of D2");
+}
+
 #[test]
 fn published_runs_become_trials_of_variants() {
     let (root, out) = (tree(), tempfile::tempdir().unwrap());
