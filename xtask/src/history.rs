@@ -5,6 +5,7 @@
 mod alerts;
 mod archive;
 mod choose;
+mod last;
 mod nightly;
 mod noise;
 
@@ -49,6 +50,10 @@ pub struct Args {
     /// Only the tables of the archive's noise, nothing written
     #[arg(long, conflicts_with_all = ["tune", "used", "choose", "commits"])]
     archive: bool,
+
+    /// Only what the last points alone say on the archive's noise, nothing written
+    #[arg(long, conflicts_with_all = ["tune", "used", "choose", "commits", "archive"])]
+    last: bool,
 }
 
 /// A way to find changes.
@@ -182,6 +187,10 @@ pub fn run(root: &Path, arguments: &Args) -> Result<bool> {
     }
     if arguments.archive {
         archive::simulate(if arguments.quick { 50 } else { 500 });
+        return Ok(true);
+    }
+    if arguments.last {
+        last::simulate(if arguments.quick { 200 } else { 1_000 });
         return Ok(true);
     }
     let path = root.join(DOCUMENT);

@@ -11,7 +11,7 @@ use super::noise::{POINTS, Random, Simulated};
 /// The noise from point to point of six long series of 2016, as a ratio: from the median size of what is between two points.
 const NOISES: [f64; 6] = [0.029_9, 0.030_1, 0.013_9, 0.019_4, 0.018_5, 0.016_0];
 /// Shares that points keep to the next. Within the levels of seven series they are -0.09 to 0.41.
-const SHARES: [f64; 4] = [0.0, 0.2, 0.4, 0.6];
+pub(super) const SHARES: [f64; 4] = [0.0, 0.2, 0.4, 0.6];
 /// Sizes of the steps, in per cent, and the last in standard deviations.
 const SIZES: [Size; 6] = [
     Size::Percent(3.0),
@@ -55,7 +55,7 @@ impl Size {
 }
 
 /// A series whose levels, as logarithms, are `levels`, one for each point.
-fn series(levels: &[f64], sd: f64, share: f64, seed: u64, random: &mut Random) -> Simulated {
+pub(super) fn series(levels: &[f64], sd: f64, share: f64, seed: u64, random: &mut Random) -> Simulated {
     let mut kept = sd * random.normal();
     let mut values = Vec::with_capacity(levels.len());
     for level in levels {
@@ -67,6 +67,11 @@ fn series(levels: &[f64], sd: f64, share: f64, seed: u64, random: &mut Random) -
         values.push(value);
     }
     Simulated { values, noise: OF_RUNS, runs_sd: OF_RUNS, seed }
+}
+
+/// The noise from point to point of one of the archive's series.
+pub(super) fn noise(random: &mut Random) -> f64 {
+    one_of(&NOISES, random)
 }
 
 fn one_of<T: Copy>(of: &[T], random: &mut Random) -> T {
