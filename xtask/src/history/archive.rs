@@ -55,7 +55,13 @@ impl Size {
 }
 
 /// A series whose levels, as logarithms, are `levels`, one for each point.
-pub(super) fn series(levels: &[f64], sd: f64, share: f64, seed: u64, random: &mut Random) -> Simulated {
+pub(super) fn series(
+    levels: &[f64],
+    sd: f64,
+    share: f64,
+    seed: u64,
+    random: &mut Random,
+) -> Simulated {
     let mut kept = sd * random.normal();
     let mut values = Vec::with_capacity(levels.len());
     for level in levels {

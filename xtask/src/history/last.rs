@@ -44,7 +44,13 @@ fn one(share: f64, seed: u64) -> Counts {
     let mut counts = Counts::default();
     let (_, quiet) = simulated(share, 0.0, seed);
     for night in last_points(&quiet) {
-        counts.silent[if night < 20 { 0 } else if night < 33 { 1 } else { 2 }] += 1;
+        counts.silent[if night < 20 {
+            0
+        } else if night < 33 {
+            1
+        } else {
+            2
+        }] += 1;
     }
     for (found, size) in counts.found.iter_mut().zip(SIZES) {
         let (at, own) = simulated(share, size, seed);
@@ -56,7 +62,9 @@ fn one(share: f64, seed: u64) -> Counts {
 /// Prints both.
 pub fn simulate(series: u64) {
     let threads = thread::available_parallelism().map_or(1, |n| n.get() as u64);
-    println!("| kept | false in 1,000 points | by nights to 19, 32, later | 3 % | 5 % | 10 % | 15 % |");
+    println!(
+        "| kept | false in 1,000 points | by nights to 19, 32, later | 3 % | 5 % | 10 % | 15 % |"
+    );
     println!("|---:|---:|---|---:|---:|---:|---:|");
     for share in archive::SHARES {
         let mut all = Counts::default();
@@ -68,8 +76,12 @@ pub fn simulate(series: u64) {
                 })
                 .collect();
             for own in jobs.into_iter().flat_map(|job| job.join().expect("invariant: no panic")) {
-                for (all, own) in all.silent.iter_mut().zip(own.silent) { *all += own; }
-                for (all, own) in all.found.iter_mut().zip(own.found) { *all += own; }
+                for (all, own) in all.silent.iter_mut().zip(own.silent) {
+                    *all += own;
+                }
+                for (all, own) in all.found.iter_mut().zip(own.found) {
+                    *all += own;
+                }
             }
         });
         let of_series = |count: &usize| format!("{:.1} %", *count as f64 * 100.0 / series as f64);
