@@ -137,7 +137,7 @@ fn a_fifo_is_no_place_to_run_into() {
     let fifo = dir.path().join("fifo");
     nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let text = Results::read(&fifo).unwrap_err().to_string();
-    assert!(text.contains("wanted a results directory") && !text.contains("run -o"), "{text}");
+    assert!(text.contains("wanted a results directory") && !text.contains("start one"), "{text}");
 }
 
 #[test]
