@@ -152,8 +152,7 @@ fn is_of_other_lines(one: &anyhow::Error, other: &anyhow::Error) -> bool {
 /// The text of an experiment from standard input.
 fn from_stdin() -> std::io::Result<String> {
     let bytes = fwdlab_guard::input::limited(std::io::stdin().lock(), fwdlab_guard::MIB)?;
-    String::from_utf8(bytes)
-        .map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+    fwdlab_guard::input::utf8(bytes)
 }
 
 /// Says so when the experiment, of this text if it is known, names a device that this build left out.

@@ -133,7 +133,10 @@ fn a_file_that_is_no_text_is_an_error_with_its_path() {
     let path = dir.path().join("x.toml");
     fs::write(&path, b"title = \"\xff\"").unwrap();
     let text = Experiment::read(&path, &[&Anything]).unwrap_err().to_string();
-    assert!(text.contains("x.toml") && text.contains("not UTF-8"), "{text}");
+    assert!(
+        text.contains("x.toml") && text.contains("not UTF-8 text: byte 10 of line 1"),
+        "{text}"
+    );
     let missing = Experiment::read(&dir.path().join("none.toml"), &[&Anything]);
     assert!(matches!(missing, Err(Error::File(fwdlab_results::Error::Io { .. }))));
 }

@@ -99,9 +99,19 @@ pub fn written(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(Refused::NotRegular.into()) }
 }
 
-fn utf8(bytes: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(bytes)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+/// Bytes as text.
+///
+/// # Errors
+/// With line and byte of what is not UTF-8, each counted from 1.
+pub fn utf8(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let (whole, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
+        let line = whole.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let byte = whole.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
+        let found = rest.first().copied().unwrap_or_default();
+        let what = format!("it is not UTF-8 text: byte {byte} of line {line} is 0x{found:02x}");
+        io::Error::new(io::ErrorKind::InvalidData, what)
+    })
 }
 
 fn open(path: &Path, most: u64, more: OFlag) -> io::Result<File> {
@@ -144,6 +154,18 @@ mod tests {
         assert_eq!(refused(text(&link, 10)), Refused::Link);
         assert_eq!(named_text(&link, 10).unwrap(), "words");
         assert_eq!(text(&file, 10).unwrap(), "words");
+    }
+
+    #[test]
+    fn what_is_no_text_is_named_by_its_line_and_byte() {
+        let why = |bytes: &[u8]| utf8(bytes.to_vec()).unwrap_err().to_string();
+        assert!(why(b"a\nb \xff").ends_with("byte 3 of line 2 is 0xff"));
+        assert!(why(b"\xe9t\xe9").ends_with("byte 1 of line 1 is 0xe9"));
+        assert!(
+            why("one\nzw\u{f6}lf\n".as_bytes().split_last_chunk::<4>().unwrap().0)
+                .ends_with("line 2 is 0xc3")
+        );
+        assert_eq!(utf8("ok \u{f6}".into()).unwrap(), "ok \u{f6}");
     }
 
     #[test]

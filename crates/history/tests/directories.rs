@@ -108,6 +108,22 @@ fn what_a_report_wrote_beside_its_journal_is_not_counted_again() {
 }
 
 #[test]
+fn a_journal_that_is_no_file_is_named_and_left_out() {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("300000.forwarding.pps"), "1\n2\n3\n").unwrap();
+    let run = root.path().join("run");
+    fs::create_dir(&run).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", run.join("trials.jsonl")).unwrap();
+    let found = read::read(&[root.path().to_owned()]).expect("points beside it");
+    assert_eq!(found.points.len(), 1);
+    assert!(
+        found.skipped.iter().any(|why| why.contains("run/trials.jsonl")),
+        "{:?}",
+        found.skipped
+    );
+}
+
+#[test]
 fn a_tree_without_results_is_an_error_that_says_what_was_wanted() {
     let root = tempfile::tempdir().unwrap();
     let error = read::read(&[root.path().to_owned()]).unwrap_err().to_string();

@@ -67,7 +67,7 @@ impl Results {
                     io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
                 ) =>
             {
-                if dir.is_file() {
+                if dir.exists() && !dir.is_dir() {
                     let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
                     let above = above.unwrap_or(Path::new("."));
                     let above = above.join(JOURNAL_FILE).is_file().then(|| above.to_owned());
@@ -254,8 +254,9 @@ impl Place<'_> {
     fn record(&self, line: &[u8]) -> Result<Record> {
         serde_json::from_slice(line).map_err(|error| {
             self.error(
-                // It quotes words of the journal, and a line of these could be taken for ours.
-                one_line(&error.to_string()).into_owned(),
+                // It quotes words of the journal, and a line of these could be taken for ours. Its own line is
+                // always the first: the journal's is in the place.
+                one_line(&error.to_string()).replace(" at line 1 column ", " at byte "),
                 "a record of kind campaign, trial, repeated, resumed or finished",
                 match self.line {
                     1 => "use the fwdlab that wrote it: this line is the campaign, without it all is lost",

@@ -132,6 +132,22 @@ fn a_line_cut_short_counts_as_not_run() {
 }
 
 #[test]
+fn a_fifo_is_no_place_to_run_into() {
+    let dir = tempfile::tempdir().unwrap();
+    let fifo = dir.path().join("fifo");
+    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let text = Results::read(&fifo).unwrap_err().to_string();
+    assert!(text.contains("wanted a results directory") && !text.contains("start one"), "{text}");
+}
+
+#[test]
+fn a_damaged_line_has_one_number() {
+    let dir = directory(&[&campaign_line(), "{\"rec\n", &trial_line(0)].concat());
+    let text = Results::read(dir.path()).unwrap_err().to_string();
+    assert!(text.contains("trials.jsonl:2: ") && text.contains(" at byte 5;"), "{text}");
+}
+
+#[test]
 fn an_empty_directory_holds_no_results() {
     let dir = tempfile::tempdir().unwrap();
     let text = Results::read(dir.path()).unwrap_err().to_string();

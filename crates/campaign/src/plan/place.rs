@@ -50,6 +50,8 @@ enum State {
     Unfinished,
     /// Something else.
     Taken(&'static str),
+    /// A journal with a line that says nothing.
+    Damaged(Error),
 }
 
 impl Place {
@@ -65,6 +67,7 @@ impl Place {
             (dir, State::Unfinished) => resume(&dir, experiment),
             (dir, State::Free) => begin(&dir, experiment, terms),
             (dir, State::Taken(state)) => Err(Error::Occupied { dir, state }),
+            (_, State::Damaged(error)) => Err(error),
         }
     }
 
@@ -75,6 +78,7 @@ impl Place {
     pub fn dir(&self, experiment: &Experiment, terms: &Terms) -> Result<PathBuf> {
         match self.find(experiment, terms)? {
             (dir, State::Taken(state)) => Err(Error::Occupied { dir, state }),
+            (_, State::Damaged(error)) => Err(error),
             (dir, _) => Ok(dir),
         }
     }
@@ -149,7 +153,7 @@ fn first_fit(root: &Path, experiment: &Experiment, terms: &Terms) -> Result<(Pat
     loop {
         let dir = root.join(numbered(experiment.stem(), number));
         match state_of(&dir, experiment, terms)? {
-            State::Taken(_) => number += 1,
+            State::Taken(_) | State::Damaged(_) => number += 1,
             state => return Ok((dir, state)),
         }
     }
@@ -167,7 +171,7 @@ fn state_of(dir: &Path, experiment: &Experiment, terms: &Terms) -> Result<State>
         }
         Ok(_) => Ok(State::Unfinished),
         Err(Error::NoResults { .. }) => Ok(state_without_results(dir)),
-        Err(Error::JournalLine { .. }) => Ok(State::Taken("unreadable")),
+        Err(error @ Error::JournalLine { .. }) => Ok(State::Damaged(error)),
         Err(error) => Err(error),
     }
 }

@@ -207,8 +207,17 @@ fn warnings(results: &Results, setting: &Setting) -> Vec<Warning> {
     }
     found.extend(mixed(results));
     if results.is_torn {
-        let text = "the last line of trials.jsonl is cut short: its trial counts as not run; \
-                    run the same command again to go on";
+        // A finished campaign is not gone on with, and lacks no trial.
+        let text = match results.finished {
+            Some(_) => {
+                "the last line of trials.jsonl, behind the end of the campaign, is cut short and left out: \
+                 no trial of the campaign is in it"
+            }
+            None => {
+                "the last line of trials.jsonl is cut short: its trial counts as not run; \
+                 run the same command again to go on"
+            }
+        };
         found.push(Warning { text: text.to_owned(), trials: Vec::new() });
     }
     if results.finished.is_none() {

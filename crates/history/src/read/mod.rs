@@ -71,7 +71,8 @@ pub fn read(roots: &[PathBuf]) -> Result<Read> {
 /// Directories with a journal, in the order of their names; links are not followed.
 fn journals(dir: &Path, depth: usize) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    if dir.join(JOURNAL_FILE).is_file() {
+    // also one that cannot be read: its reader says why
+    if dir.join(JOURNAL_FILE).symlink_metadata().is_ok() {
         found.push(dir.to_owned());
     }
     let Ok(entries) = std::fs::read_dir(dir) else { return found };

@@ -213,6 +213,26 @@ fn a_run_goes_on_where_it_stopped_and_then_takes_the_next_directory() {
 }
 
 #[test]
+fn a_damaged_journal_is_named_by_its_line() {
+    let root = tempfile::tempdir().unwrap();
+    let experiment = experiment(2, 1, 2);
+    let (place, dir) = (Place::Named(root.path().join("n")), root.path().join("n"));
+    let running = place.open(&experiment, &terms()).unwrap();
+    let path = running.journal.dir().join("trials.jsonl");
+    drop(running);
+    let whole = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{whole}{{\"rec\n{{\"record\":\n")).unwrap();
+    for error in [
+        place.open(&experiment, &terms()).unwrap_err(),
+        place.dir(&experiment, &terms()).unwrap_err(),
+    ] {
+        let error = error.to_string();
+        assert!(error.contains("trials.jsonl:2: ") && error.contains("remove the line"), "{error}");
+    }
+    assert!(dir.exists());
+}
+
+#[test]
 fn a_second_start_of_a_running_campaign_is_refused() {
     let root = tempfile::tempdir().unwrap();
     let experiment = experiment(2, 1, 2);
