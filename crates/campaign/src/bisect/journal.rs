@@ -66,7 +66,13 @@ impl Journal {
             Err(error) => return Err(BisectError::io("read", &path)(error)),
         };
         // a line without an end was cut short by a kill
-        let whole = old.rfind('\n').map_or(0, |end| end + 1);
+        let mut whole = old.rfind('\n').map_or(0, |end| end + 1);
+        // One that ended before its first comparison, as over a mistake in the experiment that was mended since,
+        // holds nothing that another could spoil.
+        if old[..whole].lines().count() == 1 && parse::<Header>(&path, 1, &old[..whole])? != header
+        {
+            whole = 0;
+        }
         let mut lines = old[..whole].lines().enumerate();
         let mut measured = Vec::new();
         let is_new = match lines.next() {
