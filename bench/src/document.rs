@@ -78,7 +78,7 @@ impl Document {
             for mode in ["single", "dependent"] {
                 for (label, names) in RIVALS {
                     let against = format!("{family}, {mode} lookups, against {label}");
-                    out.push_str(&line(&against, CHOICES[0], &self.against(family, mode, names)));
+                    out.push_str(&line(&against, AUTOMATIC, &self.against(family, mode, names)));
                 }
             }
         }
@@ -112,9 +112,12 @@ impl Document {
 
     /// The ratios to the best peer of the same capacity in the rows of automatic choices.
     fn ratios(&self, family: &str, mode: &str, bits: u32, choice: &str) -> Vec<(f64, String)> {
-        let is_reader = choice == CHOICES[1];
+        let way = choice.strip_prefix(AUTOMATIC).map(str::trim).unwrap_or_default();
         let chosen = self.rows(mode).filter(|row| {
-            let is_chosen = if is_reader { row.name.ends_with(READER) } else { row.is_chosen };
+            let is_chosen = match way {
+                "" => row.is_chosen,
+                way => row.name.ends_with(way),
+            };
             // Whatever stores at least 16 bits counts as that.
             row.family() == family && is_chosen && row.nexthop_bits.min(16) == bits
         });
@@ -153,10 +156,11 @@ impl Document {
     }
 }
 
-/// What is compared: the structure that the framework chooses, and the same as a user looks it up.
-const CHOICES: [&str; 2] = ["automatic choice", "automatic choice through a reader"];
-/// How the names of the second end.
-const READER: &str = ", through a reader";
+/// What is compared: the structure that the framework chooses, and the same as users and the router look it up.
+const CHOICES: [&str; 3] =
+    [AUTOMATIC, "automatic choice through a reader", "automatic choice behind a route cache"];
+/// How they begin; the names of rows end as they do.
+const AUTOMATIC: &str = "automatic choice";
 
 /// Whom single lookups are compared with: a label, and how the names begin.
 const RIVALS: [(&str, &[&str]); 2] = [

@@ -15,7 +15,7 @@ use fwdlab_stats::change::{self, Change, Settings, Told, today};
 pub use self::found::{Alert, Cause, History, Moved, Newest, Options, Outgrown};
 use crate::machines;
 use crate::point::{BUILD, Point};
-use crate::series::{Series, gather};
+use crate::series::{Series, gather, sort};
 use crate::store::Acknowledged;
 
 /// The p at which a change that was confirmed is still seen: its place is known, and it was measured twice.
@@ -33,7 +33,9 @@ pub fn find(
         |point: &Point| options.only.iter().any(|part| point.series.name().contains(part.as_str()));
     points.retain(|point| options.only.is_empty() || is_asked(point));
     warnings.extend(debug_builds(&points));
-    let series = gather(points);
+    warnings.extend(without_figure(&points));
+    let mut series = gather(points);
+    warnings.extend(series.iter_mut().filter_map(leave_out_without_day));
     warnings.extend(series.iter().filter(|own| !own.is_ordered()).map(unordered));
     let told: Vec<Told> = series
         .iter()
@@ -73,18 +75,53 @@ fn debug_builds(points: &[Point]) -> Option<String> {
     ))
 }
 
-/// What is said of a series of which nobody knows what came first.
-fn unordered(own: &Series) -> String {
-    let mut names: Vec<&str> = own.points.iter().map(|point| point.revision.as_str()).collect();
+/// What is said of points that have no place in a series of ratios.
+fn without_figure(points: &[Point]) -> Option<String> {
+    let mut own = points.iter().filter(|point| !point.is_sound());
+    let first = own.next()?;
+    let (name, count) = (first.series.name(), 1 + own.count());
+    Some(format!(
+        "{} of {} points left out: their figures are none, or not above 0 (the first: '{name}' at {}, from {})",
+        count,
+        points.len(),
+        first.revision,
+        first.source
+    ))
+}
+
+/// Leaves out the few points without a day of a series that has an order by its days alone; what is said of them.
+fn leave_out_without_day(own: &mut Series) -> Option<String> {
+    let (dated, others): (Vec<Point>, Vec<Point>) =
+        own.points.iter().cloned().partition(|point| point.date.is_some());
+    if own.is_ordered() || others.is_empty() || dated.len() <= 2 * others.len() {
+        return None;
+    }
+    own.points = dated;
+    sort(&mut own.points);
+    Some(format!(
+        "'{}': {} left out: nothing says where they belong, neither their revisions nor a day",
+        own.key.name(),
+        names(&others)
+    ))
+}
+
+/// The first revisions of some points, and how many more there are.
+fn names(points: &[Point]) -> String {
+    let mut names: Vec<&str> = points.iter().map(|point| point.revision.as_str()).collect();
     names.dedup();
     let more = names.len().saturating_sub(3);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     names.truncate(3);
+    format!("{}{more}", names.join(", "))
+}
+
+/// What is said of a series of which nobody knows what came first.
+fn unordered(own: &Series) -> String {
     format!(
-        "'{}': neither revisions nor days say which of its points came first ({}{more}), so that no change is looked for; \
-         `fwdlab compare` compares them",
+        "'{}': neither revisions nor days say which of its points came first ({}), so that no change is looked for; compare \
+         their results two by two",
         own.key.name(),
-        names.join(", ")
+        names(&own.points)
     )
 }
 

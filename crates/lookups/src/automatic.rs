@@ -1,26 +1,30 @@
 //! What the framework gives whoever asks it for nothing: the algorithm that it chooses, through a reader.
 
+use crate::compare::facts;
 use crate::contender::{Answers, OneByOne};
-use crate::{Contender, Keys, Origin};
+use crate::{BenchFamily, Contender, Keys, Origin};
 use fwdlab_fib::algo::Dump;
-use fwdlab_fib::{Family, Fib, Inlined, Nexthop, NexthopId, Reader};
+use fwdlab_fib::{Family, Fib, Nexthop, NexthopId, Reader};
 
-/// A table of the framework's choice, looked up through [`Reader`] as a user does: with its pins, a default
-/// route that is kept beside the structure, and answers that are kept where that pays.
-pub(crate) struct Automatic<F: Family> {
+/// A table of the framework's choice, looked up through [`Reader`] as a user does: with its pins, and a default
+/// route that may be kept beside the structure.
+///
+/// `L` looks a batch up.
+pub struct Automatic<F: Family, L> {
     name: String,
     nexthop_bits: u32,
     memory_bytes: usize,
     reader: Reader<F>,
+    look_up: L,
     answers: Box<Answers>,
     /// Its readers look at what it owns.
     _fib: Fib<F>,
 }
 
-impl<F: Family> Automatic<F> {
-    /// Such a table; `None` where the framework would give the nexthops other numbers than the dump has, as it
-    /// does where one is missing.
-    pub(crate) fn new(dump: &Dump<F>, nexthop_bits: u32) -> Option<Self> {
+impl<F: BenchFamily, L> Automatic<F, L> {
+    /// Such a table, with words that say how it is looked up; `None` where the framework would give the nexthops
+    /// other numbers than the dump has, as it does where one is missing.
+    pub fn new(dump: &Dump<F>, way: &str, look_up: L) -> Option<Self> {
         let mut routes = dump.routes().to_vec();
         // Numbers are given in the order in which nexthops come.
         routes.sort_by_key(|(_, id)| *id);
@@ -29,18 +33,29 @@ impl<F: Family> Automatic<F> {
         fib.load(routes.iter().map(|(prefix, id)| (*prefix, Nexthop::connected(number(*id)))))
             .ok()?;
         let has_same = routes.iter().all(|(prefix, id)| fib.rib().exact(*prefix) == *id);
+        let algorithm = fib.registry().get(fib.algorithm_name())?;
         has_same.then(|| Self {
-            name: format!("{}, through a reader", fib.algorithm_name()),
-            nexthop_bits,
+            name: format!("{}, {way}", algorithm.name()),
+            nexthop_bits: algorithm.nexthop_bits(&facts(dump)),
             memory_bytes: fib.stats().lookup_bytes,
             reader: fib.reader(),
+            look_up,
             answers: Box::default(),
             _fib: fib,
         })
     }
+
+    /// Its reader.
+    pub fn reader(&mut self) -> &mut Reader<F> {
+        &mut self.reader
+    }
 }
 
-impl<F: Inlined> Contender<F> for Automatic<F> {
+impl<F, L> Contender<F> for Automatic<F, L>
+where
+    F: BenchFamily,
+    L: FnMut(&mut Reader<F>, &[F::Addr], &mut [NexthopId]),
+{
     fn name(&self) -> &str {
         &self.name
     }
@@ -55,8 +70,8 @@ impl<F: Inlined> Contender<F> for Automatic<F> {
     }
 
     fn batch(&mut self, keys: &Keys<F>, burst: usize) -> u64 {
-        let reader = &mut self.reader;
-        self.answers.sums::<F>(keys, burst, |addrs, answers| reader.lookup_batch(addrs, answers))
+        let Self { reader, look_up, answers, .. } = self;
+        answers.sums::<F>(keys, burst, |addrs, answers| look_up(reader, addrs, answers))
     }
 
     fn single(&mut self, keys: &Keys<F>, dependent: bool) -> u64 {

@@ -7,7 +7,7 @@ use crate::automatic::Automatic;
 use crate::rounds::{self, Rates, Ratio};
 use crate::{BenchFamily, Contender, Effort, Mode, Origin, Ours, Stream};
 use fwdlab_fib::algo::{Dump, TableFacts};
-use fwdlab_fib::{CacheSizes, FibError, Listed, Lookup, Registry};
+use fwdlab_fib::{CacheSizes, FibError, Listed, Lookup, Reader, Registry};
 
 /// One figure of a comparison.
 #[derive(Debug, Clone)]
@@ -133,7 +133,7 @@ fn build_all<F: BenchFamily>(
         }
         let start = Instant::now();
         if auto == Some(algorithm.name())
-            && let Some(table) = Automatic::new(dump, algorithm.nexthop_bits(&facts))
+            && let Some(table) = Automatic::new(dump, "through a reader", Reader::lookup_batch)
         {
             entries.push(Entry { build_s: start.elapsed().as_secs_f64(), auto: false });
             contenders.push(Box::new(table));
@@ -177,7 +177,7 @@ fn forms<F: BenchFamily>(
     forms
 }
 
-fn facts<F: BenchFamily>(dump: &Dump<F>) -> TableFacts {
+pub(crate) fn facts<F: BenchFamily>(dump: &Dump<F>) -> TableFacts {
     let caches = CacheSizes::of_this_machine();
     TableFacts {
         prefixes: dump.len(),

@@ -12,9 +12,6 @@ pub(crate) trait FastFamily: Family {
     /// Whether answers are kept, see [`crate::route_cache`]: where a lookup takes longer than a look there.
     const KEEPS: bool;
 
-    /// The first half of an address.
-    fn half(address: Self::Addr) -> u64;
-
     /// Loads what the columns do not have, if anything: of all frames of a chunk, or of those at these
     /// places.
     fn load(
@@ -47,11 +44,6 @@ impl FastFamily for Inet {
     const KEEPS: bool = false;
 
     #[inline(always)]
-    fn half(address: u32) -> u64 {
-        u64::from(address >> 16)
-    }
-
-    #[inline(always)]
     fn load(_: &mut Tails, _: &mut [u32; CHUNK], _: &[Frame], _: Option<&[u8]>) {}
 
     #[inline(always)]
@@ -81,11 +73,6 @@ impl FastFamily for Inet {
 
 impl FastFamily for Inet6 {
     const KEEPS: bool = true;
-
-    #[inline(always)]
-    fn half(address: u128) -> u64 {
-        (address >> 64) as u64
-    }
 
     #[inline(always)]
     fn load(

@@ -17,10 +17,9 @@
 //! it takes some 12, where the table takes 29 with three loads that wait for each other. IPv4 tables answer
 //! in one load or two, which leaves nothing to gain.
 
-use fwdlab_fib::{Address, NexthopId, Pinned};
+use fwdlab_fib::{Address, Family, NexthopId, Pinned};
 
 use crate::fast::CHUNK;
-use crate::fast_family::FastFamily;
 
 /// Bits of a place.
 const PLACE_BITS: u32 = 18;
@@ -58,9 +57,12 @@ const LEAST_REST: u32 = 1 << 18;
 const MOST_REST: u32 = 1 << 24;
 const REST_AFTER_CHANGE: u32 = 1 << 18;
 
-/// The cache of one worker for one table.
+/// Answers of lookups in one table that one worker keeps: for IPv6 tables, by the first 64 bits of an address.
+///
+/// It is used where destinations come again, which it finds out by itself, and where the algorithm tells what
+/// may be kept ([`Pinned::lookup_half`]).
 #[derive(Debug)]
-pub(crate) struct RouteCache {
+pub struct RouteCache {
     /// None until they are first used.
     entries: Option<Box<[u64; ENTRIES]>>,
     /// Of the routes, when the entries were made.
@@ -81,9 +83,16 @@ pub(crate) struct RouteCache {
     turn: usize,
 }
 
+impl Default for RouteCache {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl RouteCache {
+    /// An empty one; its 2 MiB are taken when it is first used.
     #[cold]
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             entries: None,
             generation: 0,
@@ -98,28 +107,58 @@ impl RouteCache {
         }
     }
 
-    /// Finds the nexthops of the first `count` addresses; false, and nothing done, where it is better
-    /// not used.
-    #[inline(always)]
-    pub(crate) fn look_up<F: FastFamily>(
+    /// Longest matches of many addresses in a table, from what was kept or looked up: `nexthops[i]` belongs to
+    /// `addresses[i]`. When the slices differ in length, the shorter one counts.
+    ///
+    /// Answers of an algorithm that a user named are kept, too: ask [`Pinned::is_automatic`] where they should
+    /// not be.
+    pub fn lookup_batch<F: Family>(
         &mut self,
         table: &Pinned<'_, F>,
-        (addresses, count): (&[F::Addr; CHUNK], usize),
-        nexthops: &mut [NexthopId; CHUNK],
+        addresses: &[F::Addr],
+        nexthops: &mut [NexthopId],
+    ) {
+        let count = addresses.len().min(nexthops.len());
+        let (addresses, nexthops) = (&addresses[..count], &mut nexthops[..count]);
+        if self.is_waiting(table) {
+            self.wait(table, addresses);
+            return table.lookup_batch(addresses, nexthops);
+        }
+        for (addresses, nexthops) in addresses.chunks(CHUNK).zip(nexthops.chunks_mut(CHUNK)) {
+            if !self.look_up(table, addresses, nexthops) {
+                table.lookup_batch(addresses, nexthops);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn is_waiting<F: Family>(&self, table: &Pinned<'_, F>) -> bool {
+        self.rest > 0 || self.generation != table.generation()
+    }
+
+    /// Finds the nexthops of up to [`CHUNK`] addresses; false, and nothing done, where it is better not used.
+    #[inline(always)]
+    pub(crate) fn look_up<F: Family>(
+        &mut self,
+        table: &Pinned<'_, F>,
+        addresses: &[F::Addr],
+        nexthops: &mut [NexthopId],
     ) -> bool {
-        if self.rest > 0 || self.generation != table.generation() {
-            return self.wait(table, &addresses[..count.min(CHUNK)]);
+        if self.is_waiting(table) {
+            self.wait(table, addresses);
+            return false;
         }
         let Some(entries) = self.entries.as_deref() else { return false };
         let mut found = [0; CHUNK];
-        let all = count.next_multiple_of(LANES).min(CHUNK);
-        look::<F>(entries, &addresses[..all], &mut found);
+        let count = addresses.len().min(CHUNK);
+        look::<F>(entries, &addresses[..count], &mut found);
         let mut missed = 0_u64;
-        for at in 0..all {
-            nexthops[at] = NexthopId(found[at] as u32);
+        for at in 0..count.next_multiple_of(LANES).min(CHUNK) {
             missed |= u64::from(found[at] >= MOST) << at;
         }
-        missed &= u64::MAX >> (CHUNK - count.clamp(1, CHUNK));
+        for (nexthop, found) in nexthops.iter_mut().zip(&found[..count]) {
+            *nexthop = NexthopId(*found as u32);
+        }
         self.looked += count as u32;
         if missed != 0 {
             self.find_missed(table, (addresses, missed), nexthops);
@@ -132,19 +171,19 @@ impl RouteCache {
 
     /// What was not where it is looked for first: beside it, or looked up together with all that is nowhere.
     #[inline(never)]
-    fn find_missed<F: FastFamily>(
+    fn find_missed<F: Family>(
         &mut self,
         table: &Pinned<'_, F>,
-        (addresses, mut missed): (&[F::Addr; CHUNK], u64),
-        nexthops: &mut [NexthopId; CHUNK],
+        (addresses, mut missed): (&[F::Addr], u64),
+        nexthops: &mut [NexthopId],
     ) {
         let Some(entries) = self.entries.as_deref() else { return };
         let (mut left, mut count) = ([0; CHUNK], 0);
         let mut unknown = [F::Addr::ZERO; CHUNK];
         while missed != 0 {
-            let at = missed.trailing_zeros() as usize % CHUNK;
+            let at = missed.trailing_zeros() as usize;
             missed &= missed - 1;
-            let mixed = mixed(F::half(addresses[at]));
+            let mixed = mixed(half::<F>(addresses[at]));
             let other = elsewhere(entries, mixed);
             nexthops[at] = NexthopId(other as u32);
             (left[count % CHUNK], unknown[count % CHUNK]) = (at, addresses[at]);
@@ -155,16 +194,16 @@ impl RouteCache {
         let mut answers = [NexthopId::NONE; CHUNK];
         table.lookup_batch(&unknown[..count], &mut answers[..count]);
         for (&at, &answer) in left.iter().zip(&answers[..count]) {
-            nexthops[at % CHUNK] = answer;
+            nexthops[at] = answer;
         }
         for &address in &unknown[..count] {
             self.keep(table, address);
         }
     }
 
-    /// Lets addresses pass by, or takes a sample of them. Always false.
+    /// Lets addresses pass by, or takes a sample of them.
     #[inline(never)]
-    fn wait<F: FastFamily>(&mut self, table: &Pinned<'_, F>, addresses: &[F::Addr]) -> bool {
+    fn wait<F: Family>(&mut self, table: &Pinned<'_, F>, addresses: &[F::Addr]) {
         if self.generation != table.generation() {
             self.generation = table.generation();
             let rest = if self.entries.is_some() { REST_AFTER_CHANGE } else { SAMPLE };
@@ -176,7 +215,7 @@ impl RouteCache {
             if self.rest <= SAMPLE {
                 self.begin(table, addresses);
             }
-            return false;
+            return;
         }
         addresses.iter().for_each(|address| self.sample(table, *address));
         if before > SAMPLE / 2 && self.rest <= SAMPLE / 2 {
@@ -188,12 +227,11 @@ impl RouteCache {
                 false => self.give_up(),
             }
         }
-        false
     }
 
     /// Begins a sample, in an empty table, unless the algorithm does not tell what could be kept.
     #[cold]
-    fn begin<F: FastFamily>(&mut self, table: &Pinned<'_, F>, addresses: &[F::Addr]) {
+    fn begin<F: Family>(&mut self, table: &Pinned<'_, F>, addresses: &[F::Addr]) {
         if !addresses.iter().any(|address| table.lookup_half(*address).is_some()) {
             return self.give_up();
         }
@@ -206,8 +244,8 @@ impl RouteCache {
 
     /// Keeps an address if it is one of the sample.
     #[inline(always)]
-    fn sample<F: FastFamily>(&mut self, table: &Pinned<'_, F>, address: F::Addr) {
-        let mixed = mixed(F::half(address));
+    fn sample<F: Family>(&mut self, table: &Pinned<'_, F>, address: F::Addr) {
+        let mixed = mixed(half::<F>(address));
         // Bits that say neither the place nor, as the lowest do, how the address ends.
         if mixed >> 32 & (SAMPLED - 1) != 0 {
             return;
@@ -221,9 +259,9 @@ impl RouteCache {
     }
 
     /// Makes an entry of an address, if there is room or it is its turn.
-    fn keep<F: FastFamily>(&mut self, table: &Pinned<'_, F>, address: F::Addr) {
+    fn keep<F: Family>(&mut self, table: &Pinned<'_, F>, address: F::Addr) {
         let Some(entries) = self.entries.as_deref_mut() else { return };
-        let mixed = mixed(F::half(address));
+        let mixed = mixed(half::<F>(address));
         let places: [_; WAYS] = std::array::from_fn(|way| place(mixed) ^ way);
         self.turn = self.turn.wrapping_add(1);
         let empty = places.into_iter().find(|place| entries[*place] == 0);
@@ -264,11 +302,17 @@ impl RouteCache {
 /// A call, so that it is not compiled for vector units: there a product of 64 bits takes six
 /// multiplications, and a gather as long as the loads.
 #[inline(never)]
-fn look<F: FastFamily>(entries: &[u64; ENTRIES], addresses: &[F::Addr], found: &mut [u64; CHUNK]) {
+fn look<F: Family>(entries: &[u64; ENTRIES], addresses: &[F::Addr], found: &mut [u64; CHUNK]) {
     for (found, address) in found.iter_mut().zip(addresses) {
-        let mixed = mixed(F::half(*address));
+        let mixed = mixed(half::<F>(*address));
         *found = difference(entries[place(mixed)], mixed);
     }
+}
+
+/// The first half of an address.
+#[inline(always)]
+fn half<F: Family>(address: F::Addr) -> u64 {
+    (address.to_u128() >> (F::BITS / 2)) as u64
 }
 
 #[inline(always)]

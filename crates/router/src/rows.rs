@@ -208,7 +208,7 @@ impl<A: Address> Row<A> {
         has_batches: bool,
     ) {
         if let Some(cache) = cache
-            && cache.look_up(table, (&self.addresses, self.len), &mut self.nexthops)
+            && cache.look_up(table, &self.addresses[..self.len], &mut self.nexthops[..self.len])
         {
             return;
         }

@@ -105,6 +105,30 @@ fn a_level_of_two_points_in_a_short_series_is_suspected() {
     }
 }
 
+/// One hash without a day and no change was looked for in the whole series; figures of 0 went without a word.
+#[test]
+fn points_without_a_day_or_a_figure_are_left_out_and_named() {
+    let mut own = points("atom", "pf", &step(40, 20, 0.9));
+    for (at, point) in own.iter_mut().enumerate() {
+        // Hashes, which have no order.
+        point.revision = format!("{:07x}", 0xabc_def0_u32.wrapping_mul(2 * at as u32 + 1) >> 4);
+        point.date = Some(format!("2024-{:02}-{:02}", 1 + at / 28, 1 + at % 28));
+    }
+    for at in [3, 17, 33] {
+        own[at].date = None;
+    }
+    own[30].values = vec![0.0; 5];
+    let history = find(own.clone(), &[], &Options::default());
+    assert_eq!((history.alerts.len(), history.series[0].points.len()), (1, 36));
+    let said = history.warnings.join("\n");
+    assert!(said.contains(&format!("{}, {}, ", own[3].revision, own[17].revision)), "{said}");
+    assert!(said.contains("1 of 40 points left out") && said.contains(&own[30].revision), "{said}");
+    // Where many have no day, nobody knows where those belong that do.
+    own.iter_mut().step_by(2).for_each(|point| point.date = None);
+    let history = find(own, &[], &Options::default());
+    assert!(history.alerts.is_empty() && history.series[0].points.len() == 39);
+}
+
 #[test]
 fn a_change_that_is_taken_back_is_closed() {
     let levels: Vec<f64> =

@@ -255,6 +255,39 @@ mod tests {
         assert!(said.contains(&format!("fwdlab compare {old} {new}\n")), "{said}");
     }
 
+    /// Each series had a line of its own: a year's directory, hundreds of them.
+    #[test]
+    fn suspicions_of_one_cause_are_told_together_and_many_are_counted() {
+        use crate::find::tests::points;
+        let year = |configurations: usize| {
+            let own = |i| points("atom", &format!("pf{i}"), &[1e6, 1e6, 0.8e6]);
+            find((0..configurations).flat_map(own), &[], &Options::default())
+        };
+        let history = year(12);
+        let of_first = history.suspects[0].moved.len();
+        assert_eq!((history.suspects.len(), of_first), (1, 12));
+        let said = text(&history);
+        assert!(said.contains("suspected: 12 series since r300200; measure it again\n"), "{said}");
+        assert_eq!(said.matches("    down atom pf").count(), NAMED, "{said}");
+        assert!(said.contains("    and 4 more series: --format json names all\n"), "{said}");
+        let one = text(&year(1));
+        assert!(one.contains("suspected: down since r300200: atom pf0"), "{one}");
+
+        // Of many causes those of most series come first.
+        let mut many = year(2);
+        let both = many.suspects[0].clone();
+        let single = |at: usize| Alert {
+            id: format!("{at:08x}"),
+            moved: both.moved[..1].to_vec(),
+            ..both.clone()
+        };
+        many.suspects.splice(0..0, (0..10).map(single));
+        let said = text(&many);
+        assert!(said.starts_with(&format!("{} suspected: 2 series", both.id)), "{said}");
+        assert_eq!(said.matches(" suspected: ").count(), NAMED, "{said}");
+        assert!(said.contains("and 3 more suspected, of 3 series: --format json"), "{said}");
+    }
+
     #[test]
     fn what_a_second_measurement_did_not_show_is_acknowledged_by_nobody() {
         let mut history = moved("", "frames/s", [2600.0, 2500.0]);

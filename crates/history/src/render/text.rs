@@ -1,9 +1,10 @@
 //! A history for people: what changed first, then the series.
 
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 
 use super::{NAMED, again, beside, kind, known, label, newest_of, percent, place, size};
-use crate::find::{Alert, Cause, History, Outgrown};
+use crate::find::{Alert, Cause, History, Moved, Outgrown};
 use crate::series::Series;
 use fwdlab_results::units;
 
@@ -32,28 +33,13 @@ pub fn text(history: &History) -> String {
             let _ = writeln!(text, "    see again: {command}");
         }
     }
-    for alert in &history.suspects {
-        let what = match &alert.acknowledged {
-            Some(reason) => format!("set aside: {reason}"),
-            None => "measure it again".to_owned(),
-        };
-        for moved in &alert.moved {
-            let (_, after) = history.ends(moved);
-            let way = if moved.change.ratio > 0.0 { "up" } else { "down" };
-            let name = history.series[moved.series].key.name();
-            let again = alert
-                .outgrown
-                .as_ref()
-                .map_or_else(String::new, |own| format!("; {}", larger(own)));
-            let _ = writeln!(
-                text,
-                "{} suspected: {way} since {}: {name}; {what}{again}",
-                alert.id, after.revision
-            );
-        }
-    }
-    for own in &history.newest {
+    suspects(&mut text, history);
+    for own in history.newest.iter().take(NAMED) {
         let _ = writeln!(text, "{}", newest_of(history, own));
+    }
+    if let Some(more) = history.newest.len().checked_sub(NAMED + 1) {
+        let more = more + 1;
+        let _ = writeln!(text, "and {more} more newest points far from their levels: {ALL}");
     }
     if !text.is_empty() {
         text.push('\n');
@@ -90,6 +76,53 @@ pub fn text(history: &History) -> String {
         let _ = writeln!(text, "{single}");
     }
     text
+}
+
+/// Where all is named of which only some is printed.
+const ALL: &str = "--format json names all";
+
+/// Those of most series first, set aside ones last; of many the first, and how many more there are.
+fn suspects(text: &mut String, history: &History) {
+    let mut all: Vec<&Alert> = history.suspects.iter().collect();
+    all.sort_by_key(|alert| (alert.acknowledged.is_some(), Reverse(alert.moved.len())));
+    for alert in all.iter().take(NAMED) {
+        let what = match &alert.acknowledged {
+            Some(reason) => format!("set aside: {reason}"),
+            None => "measure it again".to_owned(),
+        };
+        let again = alert.outgrown.as_ref().map(|own| format!("; {}", larger(own)));
+        let again = again.unwrap_or_default();
+        let of = |moved: &Moved| {
+            let way = if moved.change.ratio > 0.0 { "up" } else { "down" };
+            (way, history.series[moved.series].key.name(), history.ends(moved).1.revision.clone())
+        };
+        let id = &alert.id;
+        let _ = match alert.moved.as_slice() {
+            [] => Ok(()),
+            [one] => {
+                let (way, name, since) = of(one);
+                writeln!(text, "{id} suspected: {way} since {since}: {name}; {what}{again}")
+            }
+            [first, ..] => {
+                let (count, since) = (alert.moved.len(), of(first).2);
+                writeln!(text, "{id} suspected: {count} series since {since}; {what}{again}")
+            }
+        };
+        if alert.moved.len() > 1 {
+            for (way, name, _) in alert.moved.iter().take(NAMED).map(of) {
+                let _ = writeln!(text, "    {way:4} {name}");
+            }
+        }
+        if alert.moved.len() > NAMED {
+            let _ = writeln!(text, "    and {} more series: {ALL}", alert.moved.len() - NAMED);
+        }
+    }
+    let more = all.get(NAMED..).unwrap_or_default();
+    let series: usize = more.iter().map(|alert| alert.moved.len()).sum();
+    if series > 0 {
+        let more = more.len();
+        let _ = writeln!(text, "and {more} more suspected, of {series} series: {ALL}");
+    }
 }
 
 /// `3fa19c20 regression after r1, at or before r2, software, open`.

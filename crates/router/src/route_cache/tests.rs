@@ -66,10 +66,10 @@ fn run(
     let mut used = 0;
     for chunk in 0..chunks {
         let count = [CHUNK, CHUNK, 1, 17, 48][chunk % 5];
-        let addresses = std::array::from_fn(|_| traffic.next());
+        let addresses: [_; CHUNK] = std::array::from_fn(|_| traffic.next());
         let mut nexthops = [NexthopId(77); CHUNK];
         let table = reader.pin();
-        if cache.look_up(&table, (&addresses, count), &mut nexthops) {
+        if cache.look_up(&table, &addresses[..count], &mut nexthops[..count]) {
             used += 1;
             for (address, nexthop) in addresses.iter().zip(nexthops).take(count) {
                 assert_eq!(nexthop, table.lookup(*address), "{address:032x} in chunk {chunk}");
@@ -105,6 +105,25 @@ fn answers_are_those_of_the_table_through_all_changes() {
         let rest = BEGIN + REST_AFTER_CHANGE as usize / 36;
         run(&mut cache, &mut reader, &mut traffic, rest);
         assert_eq!(run(&mut cache, &mut reader, &mut traffic, 200), 200, "not in use again");
+    }
+}
+
+#[test]
+fn batches_of_any_length_are_answered_whether_it_is_used_or_not() {
+    let fib = fib();
+    let (mut reader, mut cache) = (fib.reader(), RouteCache::new());
+    let mut traffic = Traffic::new(2000);
+    let (mut lengths, mut used) = ([256, 0, 65, 32, 1000].into_iter().cycle(), 0);
+    while used < 100_000 {
+        let addresses: Vec<_> = (0..lengths.next().unwrap()).map(|_| traffic.next()).collect();
+        // One more address than there is room, at times.
+        let mut nexthops = vec![NexthopId(77); addresses.len().saturating_sub(used % 2)];
+        let table = reader.pin();
+        cache.lookup_batch(&table, &addresses, &mut nexthops);
+        for (address, nexthop) in addresses.iter().zip(&nexthops) {
+            assert_eq!(*nexthop, table.lookup(*address), "{address:032x}");
+        }
+        used += if cache.rest == 0 { nexthops.len() } else { 0 };
     }
 }
 
