@@ -261,6 +261,9 @@ fn say_left_behind(place: &Place, experiment: &Experiment, dir: &Path) {
             own.source
         );
     }
+    for error in place.damaged(experiment) {
+        fwdlab_guard::say!("a new campaign begins in {}; left as it is: {error}", dir.display());
+    }
 }
 
 /// What there is to do.

@@ -69,6 +69,26 @@ fn fifo(path: &Path) {
     assert!(made.is_ok_and(|status| status.success()), "mkfifo");
 }
 
+/// `report` named a command that `run` refused: the campaign was finished.
+#[test]
+fn what_is_torn_behind_the_end_of_a_campaign_lacks_no_trial() {
+    let lab = copied();
+    let path = lab.path("out/trials.jsonl");
+    let journal = fs::read_to_string(&path).expect("a journal");
+    let report = |bytes: &str| {
+        fs::write(&path, bytes).expect("a writable journal");
+        let output = lab.fwdlab(&["report", "--format", "text", "out"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let said = report(&format!("{journal}{{\"record\":\"tri"));
+    assert!(said.contains("no trial of the campaign is in it"), "{said}");
+    assert!(!said.contains("run the same command again"), "{said}");
+    // Within the campaign it does.
+    let said = report(&journal[..journal.trim_end().rfind('\n').expect("lines") - 5]);
+    assert!(said.contains("run the same command again"), "{said}");
+}
+
 #[test]
 fn planted_links_are_replaced_and_what_they_lead_to_stays() {
     let lab = copied();

@@ -121,6 +121,12 @@ impl Place {
         self.taken(experiment).filter_map(|dir| Results::read(&dir).ok()).filter(is_left).collect()
     }
 
+    /// What is wrong with journals at this place that nobody can go on with.
+    pub fn damaged(&self, experiment: &Experiment) -> Vec<Error> {
+        let is_line = |error: &Error| matches!(error, Error::JournalLine { .. });
+        self.taken(experiment).filter_map(|dir| Results::read(&dir).err()).filter(is_line).collect()
+    }
+
     /// The directories at this place that are there.
     fn taken(&self, experiment: &Experiment) -> Box<dyn Iterator<Item = PathBuf>> {
         match self {

@@ -207,18 +207,8 @@ fn warnings(results: &Results, setting: &Setting) -> Vec<Warning> {
     }
     found.extend(mixed(results));
     if results.is_torn {
-        // A finished campaign is not gone on with, and lacks no trial.
-        let text = match results.finished {
-            Some(_) => {
-                "the last line of trials.jsonl, behind the end of the campaign, is cut short and left out: \
-                 no trial of the campaign is in it"
-            }
-            None => {
-                "the last line of trials.jsonl is cut short: its trial counts as not run; \
-                 run the same command again to go on"
-            }
-        };
-        found.push(Warning { text: text.to_owned(), trials: Vec::new() });
+        let text = torn(results.finished.is_some()).to_owned();
+        found.push(Warning { text, trials: Vec::new() });
     }
     if results.finished.is_none() {
         let text = format!(
@@ -270,4 +260,18 @@ fn mixed(results: &Results) -> impl Iterator<Item = Warning> + '_ {
         );
         Warning { text, trials: later.map(|trial| trial.id.clone()).collect() }
     })
+}
+
+/// What a last line that was cut short means. A finished campaign is not gone on with, and lacks no trial.
+fn torn(is_finished: bool) -> &'static str {
+    match is_finished {
+        true => {
+            "the last line of trials.jsonl, behind the end of the campaign, is cut short and left out: \
+             no trial of the campaign is in it"
+        }
+        false => {
+            "the last line of trials.jsonl is cut short: its trial counts as not run; \
+             run the same command again to go on"
+        }
+    }
 }

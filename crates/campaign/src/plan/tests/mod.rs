@@ -258,6 +258,21 @@ fn a_changed_experiment_does_not_go_on_with_the_old_results() {
     assert!(error.contains("another experiment's results"), "{error}");
 }
 
+/// The next directory was taken without a word.
+#[test]
+fn a_damaged_journal_that_is_passed_over_is_named() {
+    let root = tempfile::tempdir().unwrap();
+    let (experiment, place) = (experiment(2, 1, 2), Place::Under(root.path().to_owned()));
+    drop(place.open(&experiment, &terms()).unwrap());
+    assert!(place.damaged(&experiment).is_empty());
+    let journal = root.path().join("sample/trials.jsonl");
+    let whole = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, format!("{whole}nonsense\n")).unwrap();
+    assert_eq!(place.dir(&experiment, &terms()).unwrap(), root.path().join("sample-2"));
+    let said = place.damaged(&experiment).iter().map(ToString::to_string).collect::<String>();
+    assert!(said.contains("sample/trials.jsonl:2: "), "{said}");
+}
+
 #[test]
 fn files_of_others_are_left_alone() {
     let root = tempfile::tempdir().unwrap();
