@@ -1,10 +1,9 @@
 //! What the framework gives whoever asks it for nothing: the algorithm that it chooses, through a reader.
 
-use crate::compare::facts;
 use crate::contender::{Answers, OneByOne};
 use crate::{BenchFamily, Contender, Keys, Origin};
-use fwdlab_fib::algo::Dump;
-use fwdlab_fib::{Family, Fib, Nexthop, NexthopId, Reader};
+use fwdlab_fib::algo::{Dump, TableFacts};
+use fwdlab_fib::{CacheSizes, Family, Fib, Nexthop, NexthopId, Reader};
 
 /// A table of the framework's choice, looked up through [`Reader`] as a user does: with its pins, and a default
 /// route that may be kept beside the structure.
@@ -76,5 +75,17 @@ where
 
     fn single(&mut self, keys: &Keys<F>, dependent: bool) -> u64 {
         self.reader.pin().singly(OneByOne { addrs: keys.native(), dependent })
+    }
+}
+
+/// What algorithms are asked about a table.
+pub(crate) fn facts<F: BenchFamily>(dump: &Dump<F>) -> TableFacts {
+    let caches = CacheSizes::of_this_machine();
+    TableFacts {
+        prefixes: dump.len(),
+        nexthops: dump.highest_nexthop(),
+        longest: dump.routes().iter().map(|r| r.0.len()).max().unwrap_or(0),
+        l2_cache_bytes: caches.l2_bytes,
+        last_cache_bytes: caches.last_bytes,
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::automatic::Automatic;
+use crate::automatic::{Automatic, facts};
 use crate::rounds::{self, Rates, Ratio};
 use crate::{BenchFamily, Contender, Effort, Mode, Origin, Ours, Stream};
 use fwdlab_fib::algo::{Dump, TableFacts};
-use fwdlab_fib::{CacheSizes, FibError, Listed, Lookup, Reader, Registry};
+use fwdlab_fib::{FibError, Listed, Lookup, Reader, Registry};
 
 /// One figure of a comparison.
 #[derive(Debug, Clone)]
@@ -175,17 +175,6 @@ fn forms<F: BenchFamily>(
         forms.push(((label, bits, lookup), build_s));
     }
     forms
-}
-
-pub(crate) fn facts<F: BenchFamily>(dump: &Dump<F>) -> TableFacts {
-    let caches = CacheSizes::of_this_machine();
-    TableFacts {
-        prefixes: dump.len(),
-        nexthops: dump.highest_nexthop(),
-        longest: dump.routes().iter().map(|r| r.0.len()).max().unwrap_or(0),
-        l2_cache_bytes: caches.l2_bytes,
-        last_cache_bytes: caches.last_bytes,
-    }
 }
 
 /// The fastest peer with nexthop numbers of at least so many bits, less the one that marks groups.

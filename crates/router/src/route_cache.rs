@@ -153,8 +153,9 @@ impl RouteCache {
         let count = addresses.len().min(CHUNK);
         look::<F>(entries, &addresses[..count], &mut found);
         let mut missed = 0_u64;
-        for at in 0..count.next_multiple_of(LANES).min(CHUNK) {
-            missed |= u64::from(found[at] >= MOST) << at;
+        let groups = count.next_multiple_of(LANES).min(CHUNK);
+        for (at, found) in found[..groups].iter().enumerate() {
+            missed |= u64::from(*found >= MOST) << at;
         }
         for (nexthop, found) in nexthops.iter_mut().zip(&found[..count]) {
             *nexthop = NexthopId(*found as u32);
