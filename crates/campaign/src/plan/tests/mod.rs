@@ -267,7 +267,7 @@ fn a_damaged_journal_that_is_passed_over_is_named() {
     assert!(place.damaged(&experiment).is_empty());
     let journal = root.path().join("sample/trials.jsonl");
     let whole = fs::read_to_string(&journal).unwrap();
-    fs::write(&journal, format!("{whole}nonsense\n")).unwrap();
+    fs::write(&journal, format!("{whole}{{\"rec\n{{\"record\":\n")).unwrap();
     assert_eq!(place.dir(&experiment, &terms()).unwrap(), root.path().join("sample-2"));
     let said = place.damaged(&experiment).iter().map(ToString::to_string).collect::<String>();
     assert!(said.contains("sample/trials.jsonl:2: "), "{said}");
