@@ -156,9 +156,8 @@ impl Document {
     }
 }
 
-/// What is compared: the structure that the framework chooses, and the same as users and the router look it up.
-const CHOICES: [&str; 3] =
-    [AUTOMATIC, "automatic choice through a reader", "automatic choice behind a route cache"];
+/// What is compared: the structure that the framework chooses, and the same as users look it up.
+const CHOICES: [&str; 2] = [AUTOMATIC, "automatic choice through a reader"];
 /// How they begin; the names of rows end as they do.
 const AUTOMATIC: &str = "automatic choice";
 

@@ -1,5 +1,4 @@
-//! The peers of the comparison, built from the same table as our algorithms; and what the router puts before
-//! these.
+//! The peers of the comparison, built from the same table as our algorithms.
 
 mod authors;
 mod crates;
@@ -7,9 +6,8 @@ mod crates;
 pub mod dpdk;
 
 use fwdlab_fib::algo::Dump;
-use fwdlab_fib::{Inet, Inet6, NexthopId, Reader};
-use fwdlab_lookups::{Automatic, Contender, Recipe};
-use fwdlab_router::RouteCache;
+use fwdlab_fib::{Inet, Inet6};
+use fwdlab_lookups::{Contender, Recipe};
 
 /// What can be measured here, in one sentence.
 pub fn describe() -> String {
@@ -65,19 +63,5 @@ pub fn inet6(routes: usize, cpu: u32) -> Vec<Recipe<Inet6>> {
         Box::new(|dump| Some(Box::new(crates::TreeBitmap::inet6(dump)))),
     ));
     all.push(("prefix-trie", Box::new(|dump| Some(Box::new(crates::PrefixTrie::inet6(dump))))));
-    all.push(("behind a route cache", Box::new(behind_route_cache)));
     all
-}
-
-/// The automatic choice as the router's workers look it up; `None` where nothing of it can be kept.
-fn behind_route_cache(dump: &Dump<Inet6>) -> Option<Box<dyn Contender<Inet6>>> {
-    let mut cache = RouteCache::new();
-    let look_up = move |reader: &mut Reader<Inet6>, addrs: &[u128], answers: &mut [NexthopId]| {
-        cache.lookup_batch(&reader.pin(), addrs, answers);
-    };
-    let mut table = Automatic::new(dump, "behind a route cache", look_up)?;
-    let pinned = table.reader().pin();
-    let may_be_kept = dump.routes().iter().any(|(at, _)| pinned.lookup_half(at.addr()).is_some());
-    drop(pinned);
-    may_be_kept.then(|| Box::new(table) as Box<dyn Contender<Inet6>>)
 }

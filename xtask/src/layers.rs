@@ -16,6 +16,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("fwdlab-port", 1),
     ("fwdlab-results", 1),
     ("fwdlab-routes", 1),
+    ("fwdlab-conformance", 1),
     ("fwdlab-keys", 2),
     ("fwdlab-lookups", 2),
     ("fwdlab-router", 2),

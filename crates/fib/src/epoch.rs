@@ -122,11 +122,7 @@ impl Slots {
 }
 
 /// What a [`Module`](crate::algo::Module) may ask about readers while it applies changes. It comes
-/// from the framework, which knows them:
-///
-/// ```compile_fail
-/// let anybody_may_reuse_anything = fwdlab_fib::Grace::without_readers();
-/// ```
+/// from the framework, which knows them.
 pub struct Grace<'a> {
     epochs: Option<&'a Epochs>,
 }
@@ -136,10 +132,10 @@ impl<'a> Grace<'a> {
         Self { epochs: Some(epochs) }
     }
 
-    /// For structures without concurrent readers: every stamp has passed at once. Not for everybody:
-    /// whoever could say so to a module could have it reuse what a reader looks at.
+    /// For structures without concurrent readers: every stamp has passed at once. Only for the conformance
+    /// suite: whoever says so to a module has it reuse what a reader may look at.
     #[cfg(any(test, feature = "conformance"))]
-    pub(crate) fn without_readers() -> Grace<'static> {
+    pub fn without_readers() -> Grace<'static> {
         Grace { epochs: None }
     }
 

@@ -32,8 +32,6 @@
 pub mod algo;
 mod barrier;
 mod caches;
-#[cfg(any(test, feature = "conformance"))]
-pub mod conformance;
 pub mod control;
 mod epoch;
 mod error;
@@ -57,7 +55,9 @@ pub use caches::CacheSizes;
 pub use epoch::{Grace, Stamp};
 pub use error::FibError;
 pub use family::{Address, Family, Inet, Inet6, PerFamily};
-pub use fib::{Applied, Choice, Fib, Loaded, Pinned, Reader, Stats, SyncPolicy, Synced, Update};
+pub use fib::{
+    Applied, Choice, Fib, Loaded, Pinned, Reader, RouteCache, Stats, SyncPolicy, Synced, Update,
+};
 pub use fibs::Fibs;
 pub use inlined::{Inlined, Singly};
 pub use log::{Action, Event, Level, LogSink};

@@ -178,8 +178,9 @@ impl<F: Family> Listed<F> {
         Some(self.0.build_wide(dump)?.map(|module| module.lookup()))
     }
 
+    /// The algorithm itself.
     #[cfg(any(test, feature = "conformance"))]
-    pub(crate) fn algorithm(&self) -> &'static dyn Algorithm<F> {
+    pub fn algorithm(&self) -> &'static dyn Algorithm<F> {
         self.0
     }
 }

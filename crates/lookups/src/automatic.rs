@@ -5,25 +5,22 @@ use crate::{BenchFamily, Contender, Keys, Origin};
 use fwdlab_fib::algo::{Dump, TableFacts};
 use fwdlab_fib::{CacheSizes, Family, Fib, Nexthop, NexthopId, Reader};
 
-/// A table of the framework's choice, looked up through [`Reader`] as a user does: with its pins, and a default
-/// route that may be kept beside the structure.
-///
-/// `L` looks a batch up.
-pub struct Automatic<F: Family, L> {
+/// A table of the framework's choice, looked up through [`Reader`] as a user does: with its pins, a default
+/// route that may be kept beside the structure, and what it keeps for destinations that come again.
+pub(crate) struct Automatic<F: Family> {
     name: String,
     nexthop_bits: u32,
     memory_bytes: usize,
     reader: Reader<F>,
-    look_up: L,
     answers: Box<Answers>,
     /// Its readers look at what it owns.
     _fib: Fib<F>,
 }
 
-impl<F: BenchFamily, L> Automatic<F, L> {
-    /// Such a table, with words that say how it is looked up; `None` where the framework would give the nexthops
+impl<F: BenchFamily> Automatic<F> {
+    /// Such a table; `None` where the framework would give the nexthops
     /// other numbers than the dump has, as it does where one is missing.
-    pub fn new(dump: &Dump<F>, way: &str, look_up: L) -> Option<Self> {
+    pub(crate) fn new(dump: &Dump<F>) -> Option<Self> {
         let mut routes = dump.routes().to_vec();
         // Numbers are given in the order in which nexthops come.
         routes.sort_by_key(|(_, id)| *id);
@@ -34,27 +31,17 @@ impl<F: BenchFamily, L> Automatic<F, L> {
         let has_same = routes.iter().all(|(prefix, id)| fib.rib().exact(*prefix) == *id);
         let algorithm = fib.registry().get(fib.algorithm_name())?;
         has_same.then(|| Self {
-            name: format!("{}, {way}", algorithm.name()),
+            name: format!("{}, through a reader", algorithm.name()),
             nexthop_bits: algorithm.nexthop_bits(&facts(dump)),
             memory_bytes: fib.stats().lookup_bytes,
             reader: fib.reader(),
-            look_up,
             answers: Box::default(),
             _fib: fib,
         })
     }
-
-    /// Its reader.
-    pub fn reader(&mut self) -> &mut Reader<F> {
-        &mut self.reader
-    }
 }
 
-impl<F, L> Contender<F> for Automatic<F, L>
-where
-    F: BenchFamily,
-    L: FnMut(&mut Reader<F>, &[F::Addr], &mut [NexthopId]),
-{
+impl<F: BenchFamily> Contender<F> for Automatic<F> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -69,8 +56,8 @@ where
     }
 
     fn batch(&mut self, keys: &Keys<F>, burst: usize) -> u64 {
-        let Self { reader, look_up, answers, .. } = self;
-        answers.sums::<F>(keys, burst, |addrs, answers| look_up(reader, addrs, answers))
+        let Self { reader, answers, .. } = self;
+        answers.sums::<F>(keys, burst, |addrs, answers| reader.lookup_batch(addrs, answers))
     }
 
     fn single(&mut self, keys: &Keys<F>, dependent: bool) -> u64 {

@@ -7,7 +7,7 @@ use crate::automatic::{Automatic, facts};
 use crate::rounds::{self, Rates, Ratio};
 use crate::{BenchFamily, Contender, Effort, Mode, Origin, Ours, Stream};
 use fwdlab_fib::algo::{Dump, TableFacts};
-use fwdlab_fib::{FibError, Listed, Lookup, Reader, Registry};
+use fwdlab_fib::{FibError, Listed, Lookup, Registry};
 
 /// One figure of a comparison.
 #[derive(Debug, Clone)]
@@ -133,7 +133,7 @@ fn build_all<F: BenchFamily>(
         }
         let start = Instant::now();
         if auto == Some(algorithm.name())
-            && let Some(table) = Automatic::new(dump, "through a reader", Reader::lookup_batch)
+            && let Some(table) = Automatic::new(dump)
         {
             entries.push(Entry { build_s: start.elapsed().as_secs_f64(), auto: false });
             contenders.push(Box::new(table));

@@ -18,7 +18,6 @@ mod rounds;
 mod text;
 mod updates;
 
-pub use automatic::Automatic;
 pub use compare::{BenchPlan, Figure, Recipe};
 pub use contender::{Contender, Nothing, Origin, Ours, depend};
 pub use families::Benched;

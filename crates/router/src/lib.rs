@@ -109,7 +109,6 @@ mod reassembly;
 mod redirect;
 mod release;
 mod resolve;
-mod route_cache;
 mod router;
 mod rows;
 mod stages;
@@ -128,7 +127,6 @@ pub use interface::{InterfaceAddress, MAX_MTU, MIN_MTU, ParseAddressError, PortC
 pub use keeper::{Keeper, Kept};
 pub use knobs::EXTRA_NS_PER_FRAME;
 pub use neighbours::NeighbourState;
-pub use route_cache::RouteCache;
 pub use router::Router;
 pub use tables::Routed;
 pub use worker::{AnyPcapPort, Overflow, Worker};

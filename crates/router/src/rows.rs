@@ -1,7 +1,7 @@
 //! The frames of a chunk by family: rows of places, headers, addresses and answers, and the stages
 //! over them.
 
-use fwdlab_fib::{Address, Family, NexthopId, Pinned, Reader};
+use fwdlab_fib::{Address, Family, NexthopId, Pinned, Reader, RouteCache};
 use fwdlab_port::{Frame, Heads, Tails};
 
 use crate::adjacency::AdjacencyReader;
@@ -11,7 +11,6 @@ use crate::fast::{CHUNK, Checked, macs};
 use crate::fast_family::FastFamily;
 use crate::fate::{GENERAL, MAX_PORTS};
 use crate::own::Own;
-use crate::route_cache::RouteCache;
 use crate::tables::View;
 use crate::tally::Tally;
 
@@ -270,8 +269,7 @@ pub(crate) struct OfBatch<'a> {
 /// A view whose table is pinned at its first use in a batch: a pin costs a fence.
 pub(crate) struct Lazy<'a, F: Family> {
     reader: Option<&'a mut Reader<F>>,
-    table: Option<Pinned<'a, F>>,
-    cache: &'a mut RouteCache,
+    table: Option<(Pinned<'a, F>, &'a mut RouteCache)>,
     adjacencies: &'a AdjacencyReader,
     tally: &'a Tally,
 }
@@ -279,21 +277,19 @@ pub(crate) struct Lazy<'a, F: Family> {
 impl<'a, F: Family> Lazy<'a, F> {
     #[inline(always)]
     pub(crate) fn new(view: &'a mut View<F>) -> Self {
-        let View { reader, adjacencies, tally, cache, .. } = view;
-        Self { reader: Some(reader), table: None, cache, adjacencies, tally }
+        let View { reader, adjacencies, tally, .. } = view;
+        Self { reader: Some(reader), table: None, adjacencies, tally }
     }
 
     #[inline(always)]
     fn pin(&mut self, batch: &OfBatch<'a>) -> (&Pinned<'a, F>, &mut RouteCache, Way<'a>) {
         if let Some(reader) = self.reader.take() {
-            self.table = Some(reader.pin());
+            self.table = Some(reader.pin_with_cache());
         }
         let Self { adjacencies, tally, .. } = *self;
-        (
-            self.table.as_ref().expect("invariant: pinned when the reader was taken"),
-            self.cache,
-            Way { adjacencies, tally, ports: batch.ports },
-        )
+        let (table, cache) =
+            self.table.as_mut().expect("invariant: pinned when the reader was taken");
+        (table, cache, Way { adjacencies, tally, ports: batch.ports })
     }
 }
 

@@ -11,7 +11,6 @@ use crate::counters::Counters;
 use crate::error::RouterError;
 use crate::interface::InterfaceAddress;
 use crate::neighbours::{Heard, SharedNeighbours};
-use crate::route_cache::RouteCache;
 use crate::tally::{Tally, TallyReader};
 
 /// What leads from the nexthops of one table to MAC addresses: the control side.
@@ -29,7 +28,6 @@ pub(crate) struct View<F: Family> {
     pub(crate) neighbours: SharedNeighbours<F>,
     /// Neighbours on connected networks that this worker has used lately.
     recent: Box<[Recent<F::Addr>; RECENT]>,
-    pub(crate) cache: RouteCache,
 }
 
 /// Entries of a worker's cache of neighbours, a power of two.
@@ -114,7 +112,6 @@ impl<F: Family> NextMacs<F> {
             adjacencies,
             neighbours: self.neighbours.clone(),
             recent: Box::new([Recent::default(); RECENT]),
-            cache: RouteCache::new(),
         }
     }
 

@@ -279,9 +279,9 @@ impl<F: Family> Tables<F> {
     }
 }
 
-impl<F: Family> Batched<F::Addr> for Tables<F> {
+impl<F: Family> Batched<F::Addr> for &Tables<F> {
     #[inline(always)]
-    fn batch<C: Count>(&self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
+    fn batch<C: Count>(self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
         self.groups::<C>(addrs, answers);

@@ -170,9 +170,9 @@ impl Kernel for Single<'_> {
     }
 }
 
-impl Batched<u128> for Tree {
+impl Batched<u128> for &Tree {
     #[inline(always)]
-    fn batch<C: Count>(&self, addrs: &[u128], answers: &mut [NexthopId]) {
+    fn batch<C: Count>(self, addrs: &[u128], answers: &mut [NexthopId]) {
         let count = addrs.len().min(answers.len());
         let mut from = 0;
         while from < count {

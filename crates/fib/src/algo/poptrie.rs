@@ -189,9 +189,9 @@ impl<F: Family> Kernel for Single<'_, F> {
     }
 }
 
-impl<F: Family> Batched<F::Addr> for Trie<F> {
+impl<F: Family> Batched<F::Addr> for &Trie<F> {
     #[inline(always)]
-    fn batch<C: Count>(&self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
+    fn batch<C: Count>(self, addrs: &[F::Addr], answers: &mut [NexthopId]) {
         for (answer, &addr) in answers.iter_mut().zip(addrs) {
             *answer = NexthopId(u32::from(self.find(addr)));
         }

@@ -5,8 +5,10 @@
 mod attach;
 mod attached;
 mod default_route;
+mod pinned;
 mod policy;
 mod reader;
+mod route_cache;
 mod routes;
 #[cfg(test)]
 mod tests;
@@ -14,8 +16,10 @@ mod tests;
 use std::collections::HashMap;
 use std::time::Duration;
 
+pub use pinned::Pinned;
 pub use policy::SyncPolicy;
-pub use reader::{Pinned, Reader};
+pub use reader::Reader;
+pub use route_cache::RouteCache;
 pub use routes::{Applied, Loaded, Update};
 
 use crate::caches::CacheSizes;
@@ -29,8 +33,8 @@ use crate::registry::Registry;
 use crate::rib::Rib;
 use crate::sync::{Arc, AtomicU64, Ordering};
 use attached::{Attached, Errors};
+use pinned::View;
 use policy::{Evaluation, Pending};
-use reader::View;
 
 /// Which algorithm serves a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

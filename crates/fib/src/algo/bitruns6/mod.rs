@@ -43,7 +43,7 @@ use crate::family::Inet6;
 use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
-use crate::simd::level::{self, Kernel};
+use crate::simd::level::{self, Batched, Kernel};
 
 struct Single<'a>(&'a Tables, u128);
 
@@ -57,15 +57,10 @@ impl Kernel for Single<'_> {
     }
 }
 
-struct Batch<'a>(&'a Tables, &'a [u128], &'a mut [NexthopId]);
-
-impl Kernel for Batch<'_> {
-    type Output = ();
-
+impl Batched<u128> for &Tables {
     #[inline(always)]
-    fn run<C: Count>(self) {
-        let Self(tables, addrs, answers) = self;
-        stage::batch::<C>(tables.reader(), addrs, answers);
+    fn batch<C: Count>(self, addrs: &[u128], answers: &mut [NexthopId]) {
+        stage::batch::<C>(self.reader(), addrs, answers);
     }
 }
 
@@ -77,7 +72,7 @@ impl Lookup<Inet6> for Shared {
     }
 
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {
-        level::run(Batch(&self.0, addrs, answers));
+        level::run_batch(&*self.0, addrs, answers);
     }
 
     fn memory_bytes(&self) -> usize {

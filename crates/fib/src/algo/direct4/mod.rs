@@ -296,10 +296,9 @@ impl<W: Width> Tables<W> {
     fn lookup_batch<D: ForNone>(&self, default: D, addrs: &[u32], answers: &mut [NexthopId]) {
         let all = Defaulted(self, default);
         match &self.first {
-            Some(first) if first.is_for(addrs) => {
-                level::run_batch(&WholeFirst(all, first), addrs, answers)
-            }
-            _ => level::run_batch(&all, addrs, answers),
+            Some(first) if first.is_for(addrs) => level::run_batch(WholeFirst(all), addrs, answers),
+            _ if addrs.len() <= STAGE => level::run_batch(OneStage(all), addrs, answers),
+            _ => level::run_batch(all, addrs, answers),
         }
     }
 
@@ -350,7 +349,7 @@ struct Defaulted<'a, W, D>(&'a Tables<W>, D);
 
 impl<W: Width, D: ForNone> Batched<u32> for Defaulted<'_, W, D> {
     #[inline(always)]
-    fn batch<C: Count>(&self, addrs: &[u32], answers: &mut [NexthopId]) {
+    fn batch<C: Count>(self, addrs: &[u32], answers: &mut [NexthopId]) {
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
         batch::<W, C, D>((self.0, self.1), addrs, answers);
@@ -358,13 +357,60 @@ impl<W: Width, D: ForNone> Batched<u32> for Defaulted<'_, W, D> {
     }
 }
 
+/// The same for no more than a stage: gathered in a few registers, of which none is saved for what is
+/// seldom left to do. A burst of 32 spent a fifth of its time on that.
+struct OneStage<'a, W, D>(Defaulted<'a, W, D>);
+
+impl<W: Width, D: ForNone> Batched<u32> for OneStage<'_, W, D> {
+    #[inline(always)]
+    fn batch<C: Count>(self, addrs: &[u32], answers: &mut [NexthopId]) {
+        let Self(all) = self;
+        if !C::HAS_AVX512 {
+            return all.batch::<C>(addrs, answers);
+        }
+        let cells = all.0.cells.as_array();
+        let groups = lanes::groups::<_, _, LANES>(addrs, answers);
+        let count = groups.addrs.len().min(groups.answers.len()).min(STAGE / LANES);
+        let mut left = 0u64;
+        for group in 0..count {
+            let (addrs, answers) = (&groups.addrs[group], (all.1, &mut groups.answers[group]));
+            let bits = cells::answer_lanes::<W, C, _, _, _>(cells, addrs, |addr| addr, answers);
+            left |= u64::from(bits) << (group * LANES);
+        }
+        if left != 0 || !groups.rest.is_empty() {
+            level::aside::<C, _>(Left { all, left, groups });
+        }
+    }
+}
+
+/// What is left to do of a stage: codes that lead elsewhere, and addresses that fill no group.
+struct Left<'a, W, D> {
+    all: Defaulted<'a, W, D>,
+    /// A bit for each code that is no answer.
+    left: u64,
+    groups: Groups<'a, u32, NexthopId, LANES>,
+}
+
+impl<W: Width, D: ForNone> Kernel for Left<'_, W, D> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Count>(self) {
+        let Self { all, left, groups } = self;
+        let Groups { addrs, answers, rest, rest_answers } = groups;
+        follow((all.0, all.1), left, addrs, answers);
+        lanes::fill(rest, rest_answers, |addr| all.1.answer(all.0.lookup_cell(addr).0));
+    }
+}
+
 /// The same for those who first look at whole /16.
-struct WholeFirst<'a, W, D>(Defaulted<'a, W, D>, &'a First<W>);
+struct WholeFirst<'a, W, D>(Defaulted<'a, W, D>);
 
 impl<W: Width, D: ForNone> Batched<u32> for WholeFirst<'_, W, D> {
     #[inline(always)]
-    fn batch<C: Count>(&self, addrs: &[u32], answers: &mut [NexthopId]) {
-        let Self(all, first) = self;
+    fn batch<C: Count>(self, addrs: &[u32], answers: &mut [NexthopId]) {
+        let Self(all) = self;
+        let Some(first) = &all.0.first else { return level::run_batch(all, addrs, answers) };
         let groups = lanes::groups::<_, _, LANES>(addrs, answers);
         let done =
             LANES * batch_of_whole::<W, C, D>((all.0, all.1), first, groups.addrs, groups.answers);

@@ -68,7 +68,7 @@ use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 use crate::simd::lanes::{self, Groups};
-use crate::simd::level::{self, Kernel};
+use crate::simd::level::{self, Batched, Kernel};
 
 /// A single lookup beyond the first look.
 struct Below<'a, const WIDE: bool>(&'a Tables, u128);
@@ -96,14 +96,13 @@ impl<const WIDE: bool> Kernel for Upper<'_, WIDE> {
     }
 }
 
-struct Batch<'a, const WIDE: bool>(&'a Tables, &'a [u128], &'a mut [NexthopId]);
+/// Lookups of many addresses.
+struct Batch<'a, const WIDE: bool>(&'a Tables);
 
-impl<const WIDE: bool> Kernel for Batch<'_, WIDE> {
-    type Output = ();
-
+impl<const WIDE: bool> Batched<u128> for Batch<'_, WIDE> {
     #[inline(always)]
-    fn run<C: Count>(self) {
-        let Self(tables, addrs, answers) = self;
+    fn batch<C: Count>(self, addrs: &[u128], answers: &mut [NexthopId]) {
+        let Self(tables) = self;
         let reader = tables.reader::<WIDE>();
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, STAGE>(addrs, answers);
@@ -136,8 +135,8 @@ impl Lookup<Inet6> for Shared {
 
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {
         match self.0.is_wide {
-            true => level::run(Batch::<true>(&self.0, addrs, answers)),
-            false => level::run(Batch::<false>(&self.0, addrs, answers)),
+            true => level::run_batch(Batch::<true>(&self.0), addrs, answers),
+            false => level::run_batch(Batch::<false>(&self.0), addrs, answers),
         }
     }
 

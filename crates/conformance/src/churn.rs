@@ -5,16 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::cases::{random_prefix, random_table};
-use super::{Checker, Mode, Routes, Violation, edges, oracle};
-use crate::error::FibError;
-use crate::family::{Address, Family};
-use crate::fib::{Choice, Fib, Reader, Update};
-use crate::nexthop::{Nexthop, NexthopId, Target};
-use crate::prefix::Prefix;
-use crate::random::Random;
-use crate::registry::Registry;
-use crate::rib::Rib;
+use fwdlab_fib::{
+    Address, Choice, Family, Fib, FibError, Nexthop, NexthopId, Prefix, Random, Reader, Registry,
+    Rib, Target, Update,
+};
+
+use crate::cases::{random_prefix, random_table};
+use crate::checker::{Checker, Mode, Violation};
+use crate::oracle::{Routes, edges, oracle};
 
 /// Nexthops of all routes.
 const NEXTHOPS: u64 = 12;
@@ -332,7 +330,7 @@ impl<F: Family> Watch<'_, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Inet, Inet6};
+    use fwdlab_fib::{Inet, Inet6};
 
     fn check<F: Family>(routes: usize, changes: usize) {
         for algorithm in Registry::<F>::standard().iter() {

@@ -2,16 +2,12 @@
 
 use std::sync::Arc;
 
-use super::cases::{random_prefix, random_table};
-use super::{Checker, Passed, Violation, edges, oracle};
-use crate::algo::{Algorithm, Change, Module, Response};
-use crate::epoch::Grace;
-use crate::family::{Address, Family};
-use crate::lookup::Lookup;
-use crate::nexthop::NexthopId;
-use crate::prefix::Prefix;
-use crate::random::Random;
-use crate::rib::Rib;
+use fwdlab_fib::algo::{Algorithm, Change, Module, Response};
+use fwdlab_fib::{Address, Family, Grace, Lookup, NexthopId, Prefix, Random, Rib};
+
+use crate::cases::{random_prefix, random_table};
+use crate::checker::{Checker, Passed, Violation};
+use crate::oracle::{edges, oracle};
 
 /// A sequence: how large its table starts, how dense it is, how many changes come at once.
 struct Course {

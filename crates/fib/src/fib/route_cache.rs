@@ -1,4 +1,4 @@
-//! A worker's route cache: answers of IPv6 lookups by the first 64 bits of an address, for destinations that
+//! A reader's route cache: answers of IPv6 lookups by the first 64 bits of an address, for destinations that
 //! come again.
 //!
 //! An entry is one word. Multiplying by an odd number permutes the numbers of 64 bits, so the upper bits
@@ -10,20 +10,22 @@
 //! ```
 //!
 //! All entries are of one generation of the routes. A table that changes, and traffic whose destinations
-//! seldom come again, are better off without: then the worker looks up every address as if there were
+//! seldom come again, are better off without: then a reader looks up every address as if there were
 //! none of this, and tries again later, after twice as many frames each time.
 //!
 //! Note: with sets of three and two whole addresses a look took 45 instructions and gained nothing; as it is
 //! it takes some 12, where the table takes 29 with three loads that wait for each other. IPv4 tables answer
 //! in one load or two, which leaves nothing to gain.
 
-use fwdlab_fib::{Address, Family, NexthopId, Pinned};
+use super::pinned::Pinned;
+use crate::family::{Address, Family};
+use crate::nexthop::NexthopId;
 
-use crate::fast::CHUNK;
-
+/// Addresses that are looked at together, a bit for each.
+const CHUNK: usize = u64::BITS as usize;
 /// Bits of a place.
 const PLACE_BITS: u32 = 18;
-/// Entries: 2 MiB for each worker and table, of which few destinations touch little.
+/// Entries: 2 MiB for each reader, of which few destinations touch little.
 const ENTRIES: usize = 1 << PLACE_BITS;
 /// Places that an entry may have, one beside the other in a cache line.
 const WAYS: usize = 4;
@@ -57,7 +59,7 @@ const LEAST_REST: u32 = 1 << 18;
 const MOST_REST: u32 = 1 << 24;
 const REST_AFTER_CHANGE: u32 = 1 << 18;
 
-/// Answers of lookups in one table that one worker keeps: for IPv6 tables, by the first 64 bits of an address.
+/// Answers of lookups in one table that one reader keeps: for IPv6 tables, by the first 64 bits of an address.
 ///
 /// It is used where destinations come again, which it finds out by itself, and where the algorithm tells what
 /// may be kept ([`Pinned::lookup_half`]).
@@ -136,9 +138,24 @@ impl RouteCache {
         self.rest > 0 || self.generation != table.generation()
     }
 
-    /// Finds the nexthops of up to [`CHUNK`] addresses; false, and nothing done, where it is better not used.
+    /// Whether it can pay: IPv4 tables answer in one load or two.
     #[inline(always)]
-    pub(crate) fn look_up<F: Family>(
+    pub(super) const fn pays<F: Family>() -> bool {
+        F::BITS == 128
+    }
+
+    /// Lets addresses pass by where that is all that there is to do, in a few instructions.
+    #[inline(always)]
+    pub(super) fn passes<F: Family>(&mut self, table: &Pinned<'_, F>, count: usize) -> bool {
+        let rests = !self.is_sampling && self.generation == table.generation();
+        let passes = rests && self.rest as usize > SAMPLE as usize + count;
+        self.rest -= if passes { count as u32 } else { 0 };
+        passes
+    }
+
+    /// Finds the nexthops of up to 64 addresses; false, and nothing done, where it is better not used.
+    #[inline(always)]
+    pub fn look_up<F: Family>(
         &mut self,
         table: &Pinned<'_, F>,
         addresses: &[F::Addr],

@@ -1,14 +1,14 @@
 //! An algorithm of one's own: a hash map for each prefix length, longest first. It is held to the
 //! conformance suite, then attached to a table beside those of the crate and chosen by name.
 //!
-//! `cargo run -p fwdlab-fib --features conformance --example own_algorithm`
+//! `cargo run -p fwdlab-conformance --example own_algorithm`
 
 use std::collections::HashMap;
 use std::error::Error;
 use std::sync::Arc;
 
+use fwdlab_conformance::{Churn, Suite};
 use fwdlab_fib::algo::{Algorithm, AlgorithmError, Change, Dump, Module, Response, TableFacts};
-use fwdlab_fib::conformance::{Churn, Suite};
 use fwdlab_fib::{
     Choice, Family, Fib, Grace, Inet, Inet6, Lookup, Nexthop, NexthopId, Prefix, Registry, Rib,
 };

@@ -2,12 +2,8 @@
 
 use std::fmt;
 
-use crate::algo::AlgorithmError;
-use crate::error::FibError;
-use crate::family::Family;
-use crate::lookup::Lookup;
-use crate::nexthop::NexthopId;
-use crate::prefix::Prefix;
+use fwdlab_fib::algo::AlgorithmError;
+use fwdlab_fib::{Family, FibError, Lookup, NexthopId, Prefix};
 
 /// How an algorithm breaks the contract.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

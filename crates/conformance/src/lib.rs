@@ -1,10 +1,13 @@
 //! The conformance suite: every lookup algorithm against a linear search that is correct by
 //! inspection.
 //!
-//! Made for algorithms outside this crate as well: build a [`Suite`] once, and [`Suite::check`] each
+//! Made for algorithms outside `fwdlab-fib` as well: build a [`Suite`] once, and [`Suite::check`] each
 //! algorithm with it. The suite knows edge prefixes (/0, /1, host prefixes and their siblings), all
 //! lengths nested, floods of siblings and hosts, random tables, and sequences of changes that are
 //! checked after each step.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 mod batches;
 mod cases;
@@ -19,10 +22,9 @@ pub use oracle::{Routes, edges, oracle};
 
 pub use churn::{Churn, Churned};
 
-use crate::algo::{Algorithm, Dump};
-use crate::family::Family;
-use crate::registry::Listed;
 use cases::Case;
+use fwdlab_fib::algo::{Algorithm, Dump};
+use fwdlab_fib::{Family, Listed};
 
 /// Tables and change sequences with their right answers.
 pub struct Suite<F: Family> {
@@ -75,13 +77,13 @@ fn fits<F: Family>(algorithm: &dyn Algorithm<F>, dump: &Dump<F>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Inet, Inet6};
+    use fwdlab_fib::{Inet, Inet6};
 
     const SEED: u64 = 20_260_401;
 
     fn check_all<F: Family>() {
         let suite = Suite::<F>::new(SEED);
-        for algorithm in crate::Registry::<F>::standard().iter() {
+        for algorithm in fwdlab_fib::Registry::<F>::standard().iter() {
             let passed =
                 suite.check_listed(algorithm).unwrap_or_else(|v| panic!("seed {SEED}: {v}"));
             assert!(passed.tables > 20 && passed.steps > 1000, "{}: {passed:?}", algorithm.name());

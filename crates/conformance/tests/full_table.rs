@@ -9,8 +9,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use flate2::read::GzDecoder;
+use fwdlab_conformance::edges;
 use fwdlab_fib::algo::{Dump, ranges};
-use fwdlab_fib::conformance::edges;
 use fwdlab_fib::{
     Address, Choice, Family, Fib, Inet, Inet6, Nexthop, NexthopId, Prefix, Random, Reader,
 };

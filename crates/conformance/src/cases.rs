@@ -1,11 +1,9 @@
 //! Static tables with their right answers.
 
-use super::{Routes, edges, oracle};
-use crate::algo::Dump;
-use crate::family::{Address, Family};
-use crate::nexthop::NexthopId;
-use crate::prefix::Prefix;
-use crate::random::Random;
+use fwdlab_fib::algo::Dump;
+use fwdlab_fib::{Address, Family, NexthopId, Prefix, Random};
+
+use crate::oracle::{Routes, edges, oracle};
 
 /// A table, addresses to look up, and the right answers.
 pub(super) struct Case<F: Family> {

@@ -1,7 +1,5 @@
-use fwdlab_fib::{Choice, Fib, Inet6, Nexthop, Prefix, Random, Reader, Update};
-use fwdlab_routes::synth::Synth;
-
 use super::*;
+use crate::{Choice, Fib, Inet6, Nexthop, Prefix, Random, Reader, Update};
 
 /// Nexthops of the tables.
 const NEXTHOPS: u32 = 40;
@@ -10,8 +8,12 @@ const NEXTHOPS: u32 = 40;
 fn fib() -> Fib<Inet6> {
     let mut fib = Fib::new(0).unwrap();
     fib.set_algorithm(Choice::Fixed("direct6".into())).unwrap();
-    for (prefix, id) in (Synth { locality: 0.5, ..Synth::new(4000, NEXTHOPS, 7) }).table() {
-        fib.add(prefix, via(id.0)).unwrap();
+    let mut random = Random::new(7);
+    for _ in 0..4000 {
+        let addr = 1 << 125 | random.addr::<Inet6>() >> (3 + 20 * random.below(2));
+        let len = [20, 32, 36, 44, 48, 64][random.below(6) as usize];
+        // Some come twice.
+        let _ = fib.add(Prefix::covering(addr, len), via(random.below(NEXTHOPS.into()) as u32));
     }
     for host in 0..200_u32 {
         fib.add(Prefix::host(split(host)), via(host)).unwrap();
@@ -179,4 +181,36 @@ fn entries_tell_all_keys_apart() {
         }
     }
     assert_eq!(MIX & 1, 1, "no permutation otherwise");
+}
+
+#[test]
+fn a_reader_keeps_answers_of_the_framework_s_choice_until_the_table_changes() {
+    let mut fib = fib();
+    fib.set_algorithm(Choice::Auto).unwrap();
+    assert_eq!(fib.algorithm_name(), "direct6");
+    let mut reader = fib.reader();
+    let addresses: Vec<u128> = (0..500).map(|i| 1 << 125 | i << 90).collect();
+    let mut answers = vec![NexthopId::NONE; addresses.len()];
+    let warm = |reader: &mut Reader<Inet6>, answers: &mut [NexthopId]| {
+        for _ in 0..2 * (REST_AFTER_CHANGE + SAMPLE) as usize / addresses.len() {
+            reader.lookup_batch(&addresses, answers);
+        }
+    };
+    for number in 1..4 {
+        warm(&mut reader, &mut answers);
+        assert_eq!(reader.pin_with_cache().1.rest, 0, "not in use");
+        let nexthop = Nexthop::via(u128::from(NEXTHOPS + number), 1);
+        fib.apply(&[Update::Set(Prefix::covering(addresses[7], 64), nexthop.into())]).unwrap();
+        fib.flush();
+        let before = answers[7];
+        reader.lookup_batch(&addresses, &mut answers);
+        assert_ne!(answers[7], before);
+        for (address, answer) in addresses.iter().zip(&answers) {
+            assert_eq!(*answer, fib.rib().longest_match(*address).map_or(NexthopId::NONE, |r| r.1));
+        }
+    }
+    // One that a user named is asked each time.
+    fib.set_algorithm(Choice::Fixed("direct6".into())).unwrap();
+    warm(&mut reader, &mut answers);
+    assert!(reader.pin_with_cache().1.rest > 0);
 }

@@ -6,14 +6,10 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use super::churn::{BATCH, Churn, Churned, Script, Stage, joined};
-use super::{Checker, Mode, Violation};
-use crate::error::FibError;
-use crate::family::Family;
-use crate::fib::{Fib, Reader, Update};
-use crate::nexthop::{NexthopId, Target};
-use crate::prefix::Prefix;
-use crate::registry::Registry;
+use fwdlab_fib::{Family, Fib, FibError, NexthopId, Prefix, Reader, Registry, Target, Update};
+
+use crate::checker::{Checker, Mode, Violation};
+use crate::churn::{BATCH, Churn, Churned, Script, Stage, joined};
 
 /// Addresses that are asked for.
 const PROBES: usize = 400;
@@ -208,7 +204,7 @@ impl<F: Family> Asker<'_, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Inet, Inet6};
+    use fwdlab_fib::{Inet, Inet6};
 
     fn check<F: Family>(routes: usize, changes: usize) {
         for algorithm in Registry::<F>::standard().iter() {

@@ -1,9 +1,6 @@
 //! The right answers, and addresses worth asking about.
 
-use crate::family::{Address, Family};
-use crate::nexthop::NexthopId;
-use crate::prefix::Prefix;
-use crate::random::Random;
+use fwdlab_fib::{Address, Family, NexthopId, Prefix, Random};
 
 /// Routes in any order.
 pub type Routes<F> = Vec<(Prefix<F>, NexthopId)>;
@@ -26,7 +23,7 @@ pub fn edges<F: Family>(prefix: &Prefix<F>, random: &mut Random) -> [F::Addr; 5]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Inet;
+    use fwdlab_fib::Inet;
 
     #[test]
     fn the_edges_of_a_prefix_wrap_around() {
