@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod alike;
 pub mod apart;
 pub mod blocks;
 pub mod causes;

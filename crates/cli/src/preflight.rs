@@ -1,6 +1,6 @@
 //! Tries every variant before anything is measured: what cannot be set up would FAIL in every block.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use fwdlab_claims::settle;
 use fwdlab_device::{Device, DeviceError, Watch};
 use fwdlab_experiment::Experiment;
+#[cfg(target_os = "linux")]
+use fwdlab_topology::{NFTABLES, RuleSet, rules_in_file};
 
 use crate::devices;
 
@@ -51,6 +53,19 @@ pub fn say_idle(experiment: &Experiment) {
     }
 }
 
+/// What is wrong with a variant's rules names the file that they are in, where they are in one.
+#[cfg(target_os = "linux")]
+fn named(set: &BTreeMap<String, String>, why: &str) -> String {
+    let file = set.get(NFTABLES).and_then(|value| RuleSet::named(value).file());
+    file.map_or_else(|| why.to_owned(), |file| rules_in_file(why, &file))
+}
+
+/// Rules are nft's, and its kernel's.
+#[cfg(not(target_os = "linux"))]
+fn named(_: &BTreeMap<String, String>, why: &str) -> String {
+    why.to_owned()
+}
+
 /// Sets every variant up once; false when it was stopped meanwhile.
 ///
 /// # Errors
@@ -78,7 +93,8 @@ pub fn pass(
             Err(DeviceError::Lost(_)) => {}
             Err(DeviceError::Stopped) => return Ok(false),
             Err(error) => {
-                faults.push(experiment.blame(&variant.name, &error.to_string()));
+                let why = named(&variant.set, &error.to_string());
+                faults.push(experiment.blame(&variant.name, &why));
                 continue;
             }
         }

@@ -364,15 +364,15 @@ pub(crate) fn measure(
         }
     }
     for difference in &resumed.differences {
-        fwdlab_guard::say!("warning: this is not what the earlier trials ran on: {difference}");
+        fwdlab_guard::say!("warning: this is not what the first trials ran on: {difference}");
     }
     if let Some(earlier) = &mut opened.earlier {
         if how.is_retry {
             resumed.again = earlier.failed();
         }
-        // Said once for each machine, however often a run stops on it.
-        let is_said = earlier.resumed.last().is_some_and(|r| r.differences == resumed.differences);
-        if !resumed.again.is_empty() || !(resumed.differences.is_empty() || is_said) {
+        // Said once for each machine, however often a run stops on it, and where it is the first one again.
+        let last = earlier.resumed.last().map_or(&[][..], |last| &last.differences);
+        if !resumed.again.is_empty() || last != resumed.differences {
             opened.journal.append_resumed(&resumed)?;
             *earlier = Results::read(&dir)?;
         }

@@ -266,8 +266,8 @@ fn another_machine_at_resume_is_a_record_and_a_warning_in_the_report() {
     child.kill().expect("a running process");
     child.wait().expect("an ended process");
     let path = lab.path("out/environment.json");
-    let environment = fs::read_to_string(&path).expect("an environment");
-    let mut environment: serde_json::Value = serde_json::from_str(&environment).expect("JSON");
+    let own = fs::read_to_string(&path).expect("an environment");
+    let mut environment: serde_json::Value = serde_json::from_str(&own).expect("JSON");
     environment["kernel"]["release"] = "4.4.0-other".into();
     let environment = environment.to_string();
     fs::write(&path, &environment).expect("a writable file");
@@ -295,6 +295,20 @@ fn another_machine_at_resume_is_a_record_and_a_warning_in_the_report() {
     assert_eq!(lab.fwdlab(&["report", "out"]).status.code(), Some(0));
     let readme = fs::read_to_string(lab.path("out/README.md")).expect("a report");
     assert!(readme.contains("4.4.0-other"), "{readme}");
+    // Where the campaign began on this machine, it is on that one again, which the record before does not say.
+    fs::write(&path, &own).expect("a writable file");
+    record_environment(&lab.path("out"), &own);
+    let mut child =
+        lab.command(&["run", "-q", "short.toml", "-o", "out"]).spawn().expect("it starts");
+    let start = Instant::now();
+    let recorded = || Results::read(&lab.path("out")).map_or(0, |results| results.resumed.len());
+    while recorded() < 2 && start.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().expect("a running process");
+    child.wait().expect("an ended process");
+    let results = Results::read(&lab.path("out")).expect("results");
+    assert_eq!(results.resumed.last().map(|last| last.differences.len()), Some(0));
 }
 
 /// Kills runs of one experiment again and again, at times drawn from all of a run's life, its report

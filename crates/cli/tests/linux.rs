@@ -109,6 +109,7 @@ fn a_variant_that_cannot_be_set_up_stops_the_run_at_its_line() {
     }
     let dir = tempfile::tempdir().expect("a directory");
     fs::write(dir.path().join("empty.o"), "").expect("writable");
+    fs::write(dir.path().join("bad.nft"), "table inet t { }\nnonsense\n").expect("writable");
     let mut objects = Vec::new();
     if is_compiled(dir.path(), "refused", UNCHECKED) && is_compiled(dir.path(), "other", "int x;") {
         objects.push(("xdp = \"refused.o\"", "invalid access to packet"));
@@ -123,6 +124,8 @@ fn a_variant_that_cannot_be_set_up_stops_the_run_at_its_line() {
         ("xdp = \"empty.o\"", "xdp: cannot load empty.o"),
         ("routes = \"none.txt\"", "routes: cannot"),
         ("nftables = \"none.nft\"", "name a file beside the experiment"),
+        // Line 2 of what, the message did not say.
+        ("nftables = \"bad.nft\"", " of bad.nft: syntax error"),
         ("nftables = \"table inet t { include 'secret'; }\"", "the word \"include\""),
         (
             "nftables = \"table inet t { flowtable f { hook ingress priority 0; devices = { no0 }; }; }\"",

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::{KernelError, freebsd, intact, tree};
+use crate::{KernelError, freebsd, inside, intact, tree};
 
 /// Where a FreeBSD kernel lies in a directory: in an unpacked archive, in a build directory.
 const FREEBSD_PLACES: [&str; 2] = ["boot/kernel/kernel", "kernel"];
@@ -33,6 +33,12 @@ impl Kernel {
             Some(None) => "not known: its tree is not in git".to_owned(),
             None => "not known: it does not lie in the tree in which it was built".to_owned(),
         }
+    }
+
+    /// The configuration that the image itself holds (CONFIG_IKCONFIG), where it can be unpacked here: one that is
+    /// compressed with xz or gzip. Takes as long as to unpack it.
+    pub fn own_configuration(&self) -> Option<String> {
+        inside::configuration(&self.image)
     }
 }
 

@@ -7,6 +7,7 @@
 mod error;
 mod find;
 pub mod freebsd;
+mod inside;
 mod intact;
 mod modules;
 mod tree;

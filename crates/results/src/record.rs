@@ -384,12 +384,12 @@ pub struct Steady {
     pub why: String,
 }
 
-/// A run that went on with a campaign on another machine or build, or ran trials again.
+/// A run that went on with a campaign on another machine, kernel or build than the run before, or ran trials again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resumed {
     /// When it went on, UTC.
     pub at: String,
-    /// What is not as it was for the trials before, as `name: before, now`.
+    /// What is not as it was for the first trials, as `name: first, then now`; nothing where all is again as it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<String>,
     /// Ids of FAILED trials that run again; those recorded before do not count.

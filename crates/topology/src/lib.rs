@@ -43,7 +43,9 @@ pub use model::{
     port_name,
 };
 pub use namespace::{NetNamespace, remove_leftovers, remove_own};
-pub use nftables::{NFTABLES, RuleSet, is_available as has_nftables, translation};
+pub use nftables::{
+    NFTABLES, RuleSet, in_file as rules_in_file, is_available as has_nftables, translation,
+};
 pub use restart::Restart;
 pub use testbed::Testbed;
 pub use watch::{KernelRoute, KernelTarget, KernelWay, RouteNotice, RouteWatch};

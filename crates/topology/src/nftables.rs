@@ -116,7 +116,20 @@ fn placed(message: &str, rules: &str) -> Option<String> {
     // What it does not understand is quoted by the message itself.
     let words = words().filter(|_| is_unknown(what));
     let words = words.map_or_else(String::new, |words| format!(" ({})", words::one_line(words)));
-    Some(format!("line {line}, column {column} of the rules{words}: {what}"))
+    Some(format!("line {line}, column {column}{OF_RULES}{words}: {what}"))
+}
+
+/// How a message names the text in which its lines are counted.
+const OF_RULES: &str = " of the rules";
+
+/// A message about rules, with the name of the file in which they are: its lines are none of an experiment's.
+pub fn in_file(message: &str, file: &Path) -> String {
+    match message.split_once(OF_RULES) {
+        Some((before, behind)) if before.ends_with(|last: char| last.is_ascii_digit()) => {
+            format!("{before} of {}{behind}", file.display())
+        }
+        _ => message.to_owned(),
+    }
 }
 
 /// Whether the kernel knows nothing of this name: of the rules, or of a part of its own.
@@ -189,6 +202,10 @@ mod tests {
         let told = placed("/dev/stdin:3:23-24: Error: syntax error, unexpected '}'", "a\nb");
         let wanted = "line 2, column 23 of the rules: syntax error, unexpected '}'";
         assert_eq!(told.as_deref(), Some(wanted));
+        let file = Path::new("fw/rules.nft");
+        let named = "line 2, column 23 of fw/rules.nft: syntax error, unexpected '}'";
+        assert_eq!(in_file(wanted, file), named);
+        assert_eq!(in_file("none of the rules are read", file), "none of the rules are read");
         assert_eq!(placed("it said nothing", ""), None);
         assert_eq!(placed("netlink: Error: cache initialization failed", ""), None);
         let rules = "table inet f {\n flowtable ft { hook ingress priority 0; }\n}";

@@ -65,7 +65,7 @@ impl Boot {
                 .transpose()?;
             let needs = Needs { rules: rules.as_deref(), ..needs };
             let modules = kernel.modules.as_deref().map(KernelModules::read).transpose()?;
-            config::check(kernel.config.as_deref(), modules.as_ref(), needs)?;
+            config::check(&kernel, modules.as_ref(), needs)?;
             let mut load = vm.load.clone();
             load.extend((machine.tester == GuestTester::Pktgen).then(|| PKTGEN.to_owned()));
             load.extend(needs.sessions.then(|| TRACKING.to_owned()));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fwdlab_guard::{MIB, input};
-use fwdlab_kernel::KernelModules;
+use fwdlab_kernel::{Kernel, KernelModules};
 
 use crate::VmError;
 
@@ -187,16 +187,17 @@ fn words(rules: &str) -> Vec<&str> {
     words
 }
 
-/// Holds a kernel's configuration, and the files of its modules, against what is needed. A kernel whose
-/// configuration is not known is booted and says itself what it lacks.
+/// Holds a kernel's configuration, beside it or in it, and the files of its modules, against what is needed. Of a
+/// kernel whose configuration is not known it is said that it shows what it lacks when it boots.
 pub(super) fn check(
-    config: Option<&Path>,
+    kernel: &Kernel,
     modules: Option<&KernelModules>,
     needs: Needs<'_>,
 ) -> Result<(), VmError> {
-    const MOST_BYTES: u64 = 4 * MIB;
-    let Some(path) = config else { return Ok(()) };
-    let text = input::named_text(path, MOST_BYTES).map_err(VmError::file("read", path))?;
+    let Some((path, text)) = configuration(kernel)? else {
+        fwdlab_guard::say!("{}", unknown(&kernel.image));
+        return Ok(());
+    };
     let set = Options::of(&text);
     let lacking = set.lacking(needs);
     if lacking.is_empty() {
@@ -209,6 +210,23 @@ pub(super) fn check(
     let lacks: Vec<String> = lacking.iter().map(|option| set.says(option)).collect();
     let enable = set.enabling(&lacking);
     Err(VmError::Config { config: path.to_owned(), lacks: lacks.join("; "), enable })
+}
+
+/// A kernel's configuration, with the file that has it.
+fn configuration(kernel: &Kernel) -> Result<Option<(&Path, String)>, VmError> {
+    const MOST_BYTES: u64 = 4 * MIB;
+    let Some(path) = &kernel.config else {
+        return Ok(kernel.own_configuration().map(|text| (kernel.image.as_path(), text)));
+    };
+    let text = input::named_text(path, MOST_BYTES).map_err(VmError::file("read", path))?;
+    Ok(Some((path, text)))
+}
+
+fn unknown(image: &Path) -> String {
+    format!(
+        "how {} was configured is not known: what it lacks shows only when it boots; put its .config beside it",
+        image.display()
+    )
 }
 
 /// What a kernel was configured with.
@@ -292,6 +310,11 @@ mod tests {
             text.push_str(&format!("CONFIG_{}={value}\n", option.name));
         }
         text
+    }
+
+    fn with(config: Option<&Path>) -> Kernel {
+        let image = Path::new("no/bzImage").to_owned();
+        Kernel { image, modules: None, config: config.map(Path::to_owned) }
     }
 
     fn names(text: &str, needs: Needs<'_>) -> Vec<&'static str> {
@@ -406,7 +429,7 @@ mod tests {
     #[test]
     fn what_is_no_configuration_says_nothing() {
         assert_eq!(names("", Needs::default()), [""; 0]);
-        check(None, None, Needs::default()).expect("nothing is known");
+        check(&with(None), None, Needs::default()).expect("nothing is known");
     }
 
     /// It was booted, and said so in its guest, after a boot for each variant.
@@ -417,7 +440,7 @@ mod tests {
         std::fs::write(&config, good() + "CONFIG_NET_PKTGEN=m\n").expect("a file");
         let needs = Needs { pktgen: true, ..Needs::default() };
         let told = |modules: Option<&KernelModules>| {
-            check(Some(&config), modules, needs).expect_err("no files").to_string()
+            check(&with(Some(&config)), modules, needs).expect_err("no files").to_string()
         };
         let without = told(None);
         assert!(without.contains("CONFIG_VETH is m, and there is no directory"), "{without}");
@@ -427,6 +450,6 @@ mod tests {
         assert!(!some.contains("VETH") && some.contains("`make modules`"), "{some}");
         std::fs::write(dir.path().join("pktgen.ko"), "").expect("a file");
         let all = KernelModules::read(dir.path()).expect("a directory");
-        check(Some(&config), Some(&all), needs).expect("all are there");
+        check(&with(Some(&config)), Some(&all), needs).expect("all are there");
     }
 }

@@ -244,21 +244,23 @@ fn failures_of_devices(results: &Results) -> Vec<Warning> {
     counts.into_iter().map(warning).collect()
 }
 
-/// Runs that went on with the campaign on another machine, kernel or build, with their trials.
+/// Runs that went on with the campaign on another machine, kernel or build, with their trials: those until the next
+/// such record, which may be of the first machine again.
 fn mixed(results: &Results) -> impl Iterator<Item = Warning> + '_ {
-    let changed = results.resumed.iter().filter(|resumed| !resumed.differences.is_empty());
-    changed.map(|resumed| {
-        let later = results
-            .trials
-            .iter()
-            .filter(|trial| trial.started.as_ref().is_some_and(|started| *started >= resumed.at));
+    let changed = results.resumed.iter().enumerate().filter(|(_, own)| !own.differences.is_empty());
+    changed.map(|(place, resumed)| {
+        let next = results.resumed.get(place + 1);
+        let is_of_it = |started: &String| {
+            *started >= resumed.at && next.is_none_or(|next| *started < next.at)
+        };
+        let own = results.trials.iter().filter(|trial| trial.started.as_ref().is_some_and(is_of_it));
         let text = format!(
-            "the run that went on at {} was not on what the trials before ran on: {}; a comparison \
+            "the run that went on at {} was not on what the first trials ran on ({}); within a block, a comparison \
              across the two is one of machines, too",
             resumed.at,
             resumed.differences.join("; ")
         );
-        Warning { text, trials: later.map(|trial| trial.id.clone()).collect() }
+        Warning { text, trials: own.map(|trial| trial.id.clone()).collect() }
     })
 }
 

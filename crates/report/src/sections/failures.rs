@@ -1,5 +1,6 @@
 //! Trials that failed.
 
+use fwdlab_claims::alike::Alike;
 use fwdlab_claims::claim::Cell;
 
 use crate::block::Block;
@@ -15,14 +16,12 @@ pub fn blocks<'a>(source: &Source<'a>) -> Vec<Block<'a>> {
 
 /// Those of some cells: each reason once, in the order of their first trials.
 pub fn of<'a>(cells: &[&Cell]) -> Vec<Block<'a>> {
-    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-    for failure in cells.iter().flat_map(|cell| &cell.failed) {
-        match groups.iter_mut().find(|(reason, _)| *reason == failure.reason) {
-            Some((_, trials)) => trials.push(&failure.trial),
-            None => groups.push((&failure.reason, vec![&failure.trial])),
-        }
-    }
-    let texts: Vec<String> = groups.iter().map(|(reason, trials)| text(reason, trials)).collect();
+    let reasons = cells.iter().flat_map(|cell| {
+        let own = cell.failed.iter();
+        own.map(|failure| (&*failure.reason, &*cell.variant, &*failure.trial))
+    });
+    let groups = Alike::groups(reasons);
+    let texts: Vec<String> = groups.iter().map(|own| text(&own.text(), &own.items)).collect();
     if texts.is_empty() { Vec::new() } else { vec![Block::Failures(texts)] }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use super::example::{self, Variant};
 use super::{directory, terminal, write};
 use fwdlab_claims::claims;
-use fwdlab_results::{LimitedBy, Measured, Results};
+use fwdlab_results::{LimitedBy, Measured, Results, Resumed, Status};
 use fwdlab_stats::Verdict;
 
 const NAMES: [&str; 12] =
@@ -160,4 +160,42 @@ fn a_verdict_by_the_median_of_intervals_is_withheld_where_losses_come_in_bursts(
     assert!(table.contains("0.900~"), "{table}");
     assert!(table.contains("all frames of a trial together came at "), "{table}");
     assert!(!whole.contains('~'), "{whole}");
+}
+
+/// Trials on the first machine, gone back to, were told as those of the second.
+#[test]
+fn a_warning_of_another_machine_names_the_trials_on_it_and_no_later_ones() {
+    let variants = ["a", "b"].map(|name| Variant {
+        name,
+        algorithms: ["radix4", "radix6"],
+        rates: [4.11e6, 3.52e6],
+    });
+    let mut results = example::results(&variants, 4);
+    let at = |place: usize| results.trials[place].started.clone().expect("a time");
+    let differences = vec!["kernel: 6.1, then 6.2".to_owned()];
+    results.resumed = vec![
+        Resumed { at: at(4), differences, again: Vec::new() },
+        Resumed { at: at(7), differences: Vec::new(), again: Vec::new() },
+    ];
+    let of_it: Vec<String> = results.trials[4..7].iter().map(|trial| trial.id.clone()).collect();
+    let warnings = claims(&results).unwrap().warnings;
+    let own = warnings.iter().filter(|own| own.text.contains("kernel: 6.1, then 6.2"));
+    assert_eq!(own.map(|own| own.trials.clone()).collect::<Vec<_>>(), [of_it]);
+}
+
+/// As many paragraphs as trials, where the machine belonged to others.
+#[test]
+fn trials_that_failed_for_one_cause_are_one_paragraph_whatever_was_counted() {
+    let mut results = taken();
+    for (number, trial) in (0..).zip(&mut results.trials) {
+        trial.status = Status::Failed;
+        trial.reason = Some(format!("nothing came: cores for {} % of the time", 20 + number % 40));
+    }
+    let (dir, results) = directory(results);
+    write(dir.path(), &results).unwrap();
+    let readme = fs::read_to_string(dir.path().join("README.md")).unwrap().replace("\n  ", " ");
+    let told: Vec<&str> =
+        readme.lines().filter(|line| line.contains(" more: nothing came")).collect();
+    assert_eq!(told.len(), 2, "once for each traffic: {told:#?}");
+    assert!(told.iter().all(|line| line.contains(" to 59 % of the time")), "{told:#?}");
 }

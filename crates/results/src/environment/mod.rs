@@ -126,10 +126,15 @@ impl Environment {
         })
     }
 
-    /// What differs from `other` in a way that moves figures, as
-    /// `name: this, that`; the seed does not, nor does what each run measures anew.
+    /// What differs from `other` in a way that moves figures, as `name: this, then that`; of the kernel's command
+    /// line the words that only one has. The seed does not, nor does what each run measures anew.
     pub fn differences(&self, other: &Self) -> Vec<String> {
-        let facts = |e: &Self| {
+        let line = |name: &str, this: &str, that: &str| {
+            let [this, that] = [this, that].map(|own| if own.is_empty() { "unset" } else { own });
+            format!("{name}: {this}, then {that}")
+        };
+        let [command, command_of_other] = own_words([self, other].map(|e| &*e.kernel.command_line));
+        let facts = |e: &Self, command: String| {
             [
                 (
                     "fwdlab",
@@ -140,24 +145,47 @@ impl Environment {
                 ("cores", e.machine.cores.to_string()),
                 ("governor", e.machine.governor.clone()),
                 ("hypervisor", e.machine.hypervisor.clone()),
+                ("turbo", e.machine.turbo.clone()),
+                ("hyperthreading", e.machine.hyperthreading.clone()),
                 ("kernel", e.kernel.release.clone()),
+                // Whoever builds a kernel again has the same release.
+                ("build of the kernel", e.kernel.version.clone()),
+                ("command line of the kernel", command),
+                ("transparent huge pages", e.kernel.huge_pages.clone()),
             ]
         };
-        let mut found: Vec<String> = facts(self)
+        let mut found: Vec<String> = facts(self, command)
             .into_iter()
-            .zip(facts(other))
+            .zip(facts(other, command_of_other))
             .filter(|((_, this), (_, that))| this != that)
-            .map(|((name, this), (_, that))| format!("{name}: {this}, {that}"))
+            .map(|((name, this), (_, that))| line(name, &this, &that))
             .collect();
         let is_lasting = |name: &&String| !MEASURED.iter().any(|end| name.ends_with(end));
         for name in self.device.keys().chain(other.device.keys()).filter(is_lasting) {
             let (this, that) = (self.device.get(name), other.device.get(name));
-            let shown = |value: Option<&String>| value.map_or("unset", String::as_str).to_owned();
-            let line = format!("{name}: {}, {}", shown(this), shown(that));
+            let shown = |value: Option<&'_ String>| value.cloned().unwrap_or_default();
+            let line = line(name, &shown(this), &shown(that));
             if this != that && !found.contains(&line) {
                 found.push(line);
             }
         }
         found
     }
+}
+
+/// Of each of two command lines the words that the other has not, or not as often.
+fn own_words(lines: [&str; 2]) -> [String; 2] {
+    let own = |line: &str, other: &str| {
+        let mut others: Vec<&str> = other.split_whitespace().collect();
+        let is_own = |word: &&str| match others.iter().position(|one| one == word) {
+            Some(at) => {
+                others.swap_remove(at);
+                false
+            }
+            None => true,
+        };
+        line.split_whitespace().filter(is_own).collect::<Vec<_>>().join(" ")
+    };
+    let [one, other] = lines;
+    [own(one, other), own(other, one)]
 }

@@ -78,7 +78,29 @@ fn differences_are_named_with_both_values() {
     assert!(one.differences(&other).is_empty());
     other.kernel.release = "6.2".to_owned();
     other.device.insert("ports".to_owned(), "2".to_owned());
-    assert_eq!(one.differences(&other), ["kernel: , 6.2", "ports: unset, 2"]);
+    assert_eq!(one.differences(&other), ["kernel: unset, then 6.2", "ports: unset, then 2"]);
+}
+
+/// A kernel that was built again under its old release, and one that was booted with `mitigations=off`, were the same.
+#[test]
+fn another_build_of_a_release_and_another_command_line_differ() {
+    let mut one = Environment::default();
+    one.kernel.command_line = "root=/dev/vda1 quiet mitigations=auto quiet".to_owned();
+    let mut other = one.clone();
+    other.kernel.version = "#2 SMP".to_owned();
+    other.kernel.huge_pages = "never".to_owned();
+    other.machine.turbo = "off".to_owned();
+    other.kernel.command_line = "quiet mitigations=off root=/dev/vda1 quiet".to_owned();
+    let wanted = [
+        "turbo: unset, then off",
+        "build of the kernel: unset, then #2 SMP",
+        "command line of the kernel: mitigations=auto, then mitigations=off",
+        "transparent huge pages: unset, then never",
+    ];
+    assert_eq!(one.differences(&other), wanted);
+    other = one.clone();
+    other.kernel.command_line = "mitigations=auto quiet root=/dev/vda1 quiet".to_owned();
+    assert!(one.differences(&other).is_empty(), "the same words");
 }
 
 #[test]
@@ -94,5 +116,5 @@ fn what_each_run_measures_anew_is_no_other_machine() {
     }
     assert!(one.differences(&other).is_empty());
     other.device.insert("tester: processor".to_owned(), "x".to_owned());
-    assert_eq!(one.differences(&other), ["tester: processor: unset, x"]);
+    assert_eq!(one.differences(&other), ["tester: processor: unset, then x"]);
 }
