@@ -22,6 +22,7 @@ fn header(count: usize) -> Header {
         chain: (0..count).map(|i| format!("r{i}")).collect(),
         blocks: 3,
         experiment: FILE.to_owned(),
+        asked: Vec::new(),
     }
 }
 
@@ -139,6 +140,23 @@ fn a_journal_of_another_chain_is_not_gone_on_with() {
     drop(journal);
     let error = Journal::open(dir.path(), header(4)).unwrap_err().to_string();
     assert!(error.contains("other states"), "{error}");
+    // another traffic was gone on with as if its figures were the same
+    let asked = vec!["traffic inet6".to_owned()];
+    let error = Journal::open(dir.path(), Header { asked, ..header(5) }).unwrap_err().to_string();
+    assert!(error.contains("another traffic"), "{error}");
+}
+
+/// A journal of an earlier version says nothing of what else was asked.
+#[test]
+fn a_journal_without_what_was_asked_is_gone_on_with() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = format!(
+        "{{\"chain\":[\"r0\",\"r1\"],\"blocks\":3,\"experiment\":{}}}\n",
+        serde_json::to_string(FILE).unwrap()
+    );
+    let step = "{\"state\":1,\"name\":\"r1\",\"ratio\":0.5}\n";
+    std::fs::write(dir.path().join("bisect.jsonl"), format!("{line}{step}")).unwrap();
+    assert_eq!(Journal::open(dir.path(), header(2)).unwrap().measured().len(), 1);
 }
 
 /// Two at work in one directory wrote their comparisons into each other's places.
