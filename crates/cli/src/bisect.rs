@@ -164,6 +164,13 @@ fn chain(
                 long.len()
             );
         }
+        let mut seen = std::collections::HashSet::new();
+        if let Some(twice) = lines.iter().find(|line| !seen.insert(line.as_str())) {
+            bail!(
+                "the list {}: '{twice}' stands there twice; a chain has each state once",
+                list.display()
+            );
+        }
         lines
     } else {
         variants(&arguments.experiment, text)?
@@ -198,7 +205,10 @@ fn labs(given: &[String]) -> anyhow::Result<Option<[Lab; 2]>> {
         [old, new] => {
             let both = [read(old)?, read(new)?];
             if both[0].name == both[1].name {
-                bail!("both builds of --lab are called '{}': give each a name of its own", both[0].name);
+                bail!(
+                    "both builds of --lab are called '{}': give each a name of its own",
+                    both[0].name
+                );
             }
             Ok(Some(both))
         }

@@ -37,7 +37,7 @@ pub enum BisectError {
     /// A state is not in the chain.
     #[error(
         "'{name}' is none of the states: {known}{}",
-        if known == "{}" {
+        if known.split(", ").any(|own| own == "{}") {
             "; the variant called {} is made into the states of --list FILE, or the commits of --git REPOSITORY"
         } else {
             ""

@@ -39,6 +39,15 @@ fn a_comparison_holds_both_states_and_nothing_else() {
     assert!(error.contains("e.toml") && error.contains("{}"), "{error}");
 }
 
+/// What is a template was listed as if it were a state.
+#[test]
+fn a_state_that_is_not_there_is_told_with_what_makes_it() {
+    let of =
+        |known: &str| BisectError::NoState { name: "r1".into(), known: known.into() }.to_string();
+    assert!(of("plain, {}").contains("--list FILE"), "{}", of("plain, {}"));
+    assert_eq!(of("a, b"), "'r1' is none of the states: a, b");
+}
+
 /// A change smaller than the experiment's margin is none for a bisection either.
 #[test]
 fn the_margin_is_that_of_the_experiment() {

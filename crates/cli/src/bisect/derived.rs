@@ -199,7 +199,8 @@ mod tests {
     /// A mistake was said to be in `.chain.toml.bisect-7.toml`, which is gone by then, in a line that is another there.
     #[test]
     fn a_mistake_is_named_where_the_user_wrote_it() {
-        let original = "title = \"t\"\n# a\n# b\n# c\n# d\n# e\n# f\n# g\n# h\n  duration = \"fast\"\n";
+        let original =
+            "title = \"t\"\n# a\n# b\n# c\n# d\n# e\n# f\n# g\n# h\n  duration = \"fast\"\n";
         let derived = "duration = \"fast\"\n[variant.set]\nx = 1\n";
         let hidden = Path::new("dir/.chain.toml.bisect-7.toml");
         let of = |said: &str| {
@@ -210,8 +211,7 @@ mod tests {
             )
         };
         let said = "error: dir/.chain.toml.bisect-7.toml:1:12: no time\n  |\n1 | duration = \"fast\"\n  |            ^";
-        let wanted =
-            "error: dir/chain.toml:10:14: no time\n   |\n10 | duration = \"fast\"\n   |            ^";
+        let wanted = "error: dir/chain.toml:10:14: no time\n   |\n10 | duration = \"fast\"\n   |            ^";
         assert_eq!(of(said), wanted);
         let said = "dir/.chain.toml.bisect-7.toml:3:1: unknown\n  |\n3 | x = 1\n  | ^";
         let wanted = "dir/chain.toml, of what a state makes of it: unknown\n  |\n  | x = 1\n  | ^";

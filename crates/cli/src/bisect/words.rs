@@ -21,10 +21,14 @@ pub struct Told {
 /// sides of a place and a halving each, several changes all states (docs/history.md has what was seen).
 pub fn time(one: Duration, states: usize, most: usize) -> String {
     let halvings = states.next_power_of_two().trailing_zeros() as usize;
-    let few = (4 + 2 * 3 + halvings).min(most);
-    let many = (12 + 3 * states).max(few + 1).min(most);
+    let few = 4 + 2 * 3 + halvings;
+    let many = 12 + 3 * states;
     let one = one.as_secs_f64();
     let of = |count: usize| duration(one * count as f64);
+    if most <= few {
+        let taken = duration(one);
+        return format!("one comparison took {taken}: the {most} of --most take {}", of(most));
+    }
     format!(
         "one comparison took {}: one change in {} takes some {few} of them ({}), more changes or noise {many} and more ({})",
         duration(one),
@@ -180,6 +184,6 @@ mod tests {
         let said = time(Duration::from_secs(5), 16, 200);
         assert!(said.contains("took 5.0 s") && said.contains("some 14 of them (70 s)"), "{said}");
         assert!(said.contains("60 and more (5 min)"), "{said}");
-        assert!(time(Duration::from_secs(5), 16, 10).contains("some 10 of them (50 s)"));
+        assert!(time(Duration::from_secs(5), 16, 10).contains("the 10 of --most take 50 s"));
     }
 }
