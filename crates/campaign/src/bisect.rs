@@ -6,7 +6,7 @@ mod derive;
 mod error;
 mod journal;
 
-pub use derive::{derive, margin, variants};
+pub use derive::{derive, margin, traffics, variants};
 pub use error::BisectError;
 pub use journal::{BisectStep, Header, Journal};
 

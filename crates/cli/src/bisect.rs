@@ -10,9 +10,10 @@ pub use arguments::Args;
 use arguments::Format;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 
 use anyhow::{Context as _, bail};
-use fwdlab_campaign::bisect::{BisectError, Header, Journal, bisect, margin, variants};
+use fwdlab_campaign::bisect::{BisectError, Header, Journal, bisect, margin, traffics, variants};
 use fwdlab_stats::bisect::Terms;
 use fwdlab_stats::{far_change, plural};
 
@@ -36,6 +37,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     let text = fwdlab_guard::input::named_text(path, MOST_BYTES)
         .with_context(|| format!("cannot read the experiment {}", path.display()))?;
     let labs = labs(&arguments.lab)?;
+    check_traffic(arguments, &text)?;
     derived::tidy(path);
     let repository = arguments.git.as_deref().map(Repository::open).transpose()?;
     let chain = match &labs {
@@ -53,8 +55,12 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from("results").join(format!("bisect-{stem}")));
-    let header =
-        Header { chain: chain.clone(), blocks: arguments.blocks, experiment: text.clone() };
+    let header = Header {
+        chain: chain.clone(),
+        blocks: arguments.blocks,
+        experiment: text.clone(),
+        asked: asked(arguments, labs.as_ref()),
+    };
     let mut journal = Journal::open(&dir, header)?;
     let earlier = journal.measured().len();
     if earlier > 0 {
@@ -67,7 +73,8 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         dir: &dir,
         repository: repository.as_ref(),
         stop,
-        number: earlier,
+        number: probe::highest(&dir),
+        compared: earlier,
         disturbed: 0,
     };
     let margin = margin(path, &text)?;
@@ -80,11 +87,16 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         Some(repository) => chain.iter().map(|commit| repository.name(commit)).collect(),
         None => chain.clone(),
     };
+    let start = Instant::now();
+    let mut is_told = false;
     let answer = bisect(&mut journal, terms, measure, |own| {
         let name = &names[own.state];
         let percent = (own.ratio - 1.0) * 100.0;
         let change = far_change(percent).unwrap_or_else(|| format!("{percent:+.2} %"));
         fwdlab_guard::say!("{name}: {change} beside {}", names[0]);
+        if !std::mem::replace(&mut is_told, true) {
+            fwdlab_guard::say!("{}", words::time(start.elapsed(), names.len(), arguments.most));
+        }
     });
     let answer = match answer {
         Err(error) if error.is::<Stopped>() => {
@@ -98,10 +110,34 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         fwdlab_guard::say!("{}", words::disturbed(probe.disturbed, count - earlier));
     }
     output::print(&match arguments.format {
-        Format::Text => words::words(&answer, &names, count),
-        Format::Json => words::json(&answer, &chain, count)?,
+        Format::Text => {
+            let told = words::Told { count, most: arguments.most, is_of_labs: labs.is_some() };
+            words::words(&answer, &names, &told)
+        }
+        Format::Json => words::json(&answer, &chain, count, labs.is_some())?,
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A traffic that is not there has no good trial, however often it is asked for.
+fn check_traffic(arguments: &Args, text: &str) -> Result<(), BisectError> {
+    let Some(name) = &arguments.traffic else { return Ok(()) };
+    let path = &arguments.experiment;
+    let all = traffics(path, text)?;
+    if all.contains(name) {
+        return Ok(());
+    }
+    let (path, name) = (path.clone(), name.clone());
+    Err(BisectError::NoTraffic { path, name, known: all.join(", ") })
+}
+
+/// What makes a comparison another one, beside the states, the blocks and the experiment.
+fn asked(arguments: &Args, labs: Option<&[Lab; 2]>) -> Vec<String> {
+    let traffic = arguments.traffic.iter().map(|name| format!("traffic {name}"));
+    let lab = |lab: &Lab| format!("lab {}={}", lab.name, lab.program.display());
+    let ends = [&arguments.good, &arguments.bad].into_iter().flatten();
+    let ends = ends.filter(|_| labs.is_some()).map(|name| format!("variant {name}"));
+    traffic.chain(labs.into_iter().flatten().map(lab)).chain(ends).collect()
 }
 
 /// The states from the good end to the bad one.
@@ -126,6 +162,13 @@ fn chain(
                 "the list {}: a line of {} bytes is no state; write one name a line, of at most {MOST_STATE} bytes",
                 list.display(),
                 long.len()
+            );
+        }
+        let mut seen = std::collections::HashSet::new();
+        if let Some(twice) = lines.iter().find(|line| !seen.insert(line.as_str())) {
+            bail!(
+                "the list {}: '{twice}' stands there twice; a chain has each state once",
+                list.display()
             );
         }
         lines
@@ -159,7 +202,19 @@ fn labs(given: &[String]) -> anyhow::Result<Option<[Lab; 2]>> {
     };
     match given {
         [] => Ok(None),
-        [old, new] => Ok(Some([read(old)?, read(new)?])),
-        _ => bail!("--lab is given {} times: name two builds, the older first", given.len()),
+        [old, new] => {
+            let both = [read(old)?, read(new)?];
+            if both[0].name == both[1].name {
+                bail!(
+                    "both builds of --lab are called '{}': give each a name of its own",
+                    both[0].name
+                );
+            }
+            Ok(Some(both))
+        }
+        _ => bail!(
+            "--lab is given {}: name two builds, the older first",
+            plural(given.len(), "time")
+        ),
     }
 }

@@ -336,7 +336,7 @@ fn time(block_seconds: f64, blocks: u64) -> String {
 }
 
 /// `480 ms`, `4.5 s`, `45 s`, `12 min`, `3.5 h`.
-fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     let whole = Duration::from_secs_f64(seconds.clamp(0.0, 1e12));
     match whole.as_secs() {
         0 => format!("{:.0} ms", (seconds * 1e3).max(1.0)),

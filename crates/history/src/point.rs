@@ -62,12 +62,25 @@ impl Key {
             self.frame_bytes.map_or(String::new(), |bytes| format!("{bytes} B")),
             self.flows.map_or(String::new(), |flows| units::plural(flows, "flow")),
             self.own_measure().map_or_else(|| self.cost().to_owned(), |own| own.title().to_owned()),
-            // the same measure in time is another series
-            if self.unit.starts_with(Tick::Instruction.name()) { "in instructions" } else { "" }
-                .to_owned(),
+            self.other_unit(),
         ];
         let named: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         named.join(" ")
+    }
+
+    /// The unit in words where it is not the one that the figure has elsewhere: the same measure in another one is
+    /// another series, and needs another name.
+    fn other_unit(&self) -> String {
+        if self.unit.starts_with(Tick::Instruction.name()) {
+            return "in instructions".to_owned();
+        }
+        let usual = match self.own_measure() {
+            Some(own) => own.unit(),
+            None if self.cost().is_empty() => Metric::Rate.unit(),
+            None => Metric::Cost.unit(),
+        };
+        let is_usual = self.unit.is_empty() || self.unit == usual;
+        if is_usual { String::new() } else { format!("in {}", self.unit) }
     }
 
     fn own_measure(&self) -> Option<Measure> {
@@ -128,6 +141,20 @@ pub struct Point {
     /// The directory of it on this machine, for links; no part of a store.
     #[serde(skip)]
     pub place: Option<PathBuf>,
+    /// What it is called in its campaign, where that is on this machine; no part of a store.
+    #[serde(skip)]
+    pub called: Option<Called>,
+}
+
+/// What a point is called in the campaign that it is from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Called {
+    /// Its variant.
+    pub variant: String,
+    /// Its traffic, where it is not the campaign's first.
+    pub traffic: Option<String>,
+    /// All variants of the campaign, in the order of its experiment.
+    pub variants: Vec<String>,
 }
 
 impl Point {
@@ -232,6 +259,16 @@ mod tests {
             ..Key::default()
         };
         assert_eq!(key.name(), "Atom IPv6 64 B 2000 flows");
+    }
+
+    /// An alert, an acknowledgement and `--only` were of both.
+    #[test]
+    fn two_units_of_one_figure_are_two_names() {
+        let key = |unit: &str| Key { machine: "Atom".into(), unit: unit.into(), ..Key::default() };
+        assert_eq!(key("frames/s").name(), "Atom");
+        assert_eq!(key("bit/s").name(), "Atom in bit/s");
+        let recovery = Key { measure: "recovery".into(), ..key("ms") };
+        assert_eq!(recovery.name(), "Atom recovery time in ms");
     }
 
     #[test]

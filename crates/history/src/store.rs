@@ -192,6 +192,7 @@ impl Store {
                 Entry::Occupied(own) => {
                     let own = &mut self.points[*own.get()];
                     own.place = point.place;
+                    own.called = point.called;
                     if own.setting.is_empty() {
                         own.setting = point.setting;
                     }

@@ -23,6 +23,10 @@ impl Hardware {
         let machine = match (names_cores(near), names_cores(far)) {
             (true, _) => near.to_owned(),
             (false, true) => format!("{far}/{near}"),
+            // a card is in many machines
+            (false, false) if is_card(near) && far.contains(char::is_alphabetic) => {
+                format!("{far}/{near}")
+            }
             (false, false) => near.to_owned(),
         };
         Self { machine: one_spelling(&machine), bench: bench.to_owned() }
@@ -33,6 +37,18 @@ impl Hardware {
 fn names_cores(part: &str) -> bool {
     let lower = part.to_ascii_lowercase();
     lower.match_indices("core").any(|(at, _)| lower[..at].ends_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether a name is that of a card: its maker's, and of Intel, which makes more, a model as its cards have them
+/// (`Intel_82599EB`, `Intel_XL710`).
+fn is_card(part: &str) -> bool {
+    const MAKERS: [&str; 7] =
+        ["chelsio", "mellanox", "emulex", "solarflare", "netronome", "qlogic", "realtek"];
+    let lower = part.to_ascii_lowercase();
+    let Some((maker, model)) = lower.split_once(['_', '-']) else { return false };
+    let letters = model.chars().take_while(char::is_ascii_alphabetic).count();
+    let is_model = letters <= 3 && model[letters..].starts_with(|c: char| c.is_ascii_digit());
+    MAKERS.contains(&maker) || maker == "intel" && is_model
 }
 
 /// Processor and card with a slash between them, and `_8Cores` behind the processor, as the archive writes
@@ -83,6 +99,18 @@ mod tests {
         ] {
             let found = Hardware::of(path).machine;
             assert_eq!(found, "Xeon_E5-2650_8Cores/Chelsio_T540-CR", "{path}");
+        }
+        // one card in two machines was one machine
+        for (path, machine) in [
+            ("a/Xeon_L5630/Intel_82599EB/forwarding/results/x", "Xeon_L5630/Intel_82599EB"),
+            ("a/Atom/Intel_82599EB/forwarding/results/x", "Atom/Intel_82599EB"),
+            ("Atom/Mellanox_ConnectX-4/forwarding/results/x", "Atom/Mellanox_ConnectX-4"),
+            ("Intel_i350/forwarding/results/x", "Intel_i350"),
+            ("2016/Intel_i350/forwarding/results/x", "Intel_i350"),
+            ("lab/Intel_NUC/forwarding/results/x", "Intel_NUC"),
+            ("lab/Intel_Atom_C2758/forwarding/results/x", "Intel_Atom_C2758"),
+        ] {
+            assert_eq!(Hardware::of(path).machine, machine, "{path}");
         }
         assert_eq!(with_cores("ARM-cores"), "ARM-cores");
         assert_eq!(Hardware::of("somewhere/else"), Hardware::default());

@@ -17,8 +17,8 @@ fn read(path: &Path, text: &str) -> Result<Table, BisectError> {
     })
 }
 
-fn tables(file: &Table) -> Vec<Table> {
-    let list = file.get("variant").and_then(Value::as_array);
+fn tables(file: &Table, key: &str) -> Vec<Table> {
+    let list = file.get(key).and_then(Value::as_array);
     list.map_or_else(Vec::new, |list| list.iter().filter_map(Value::as_table).cloned().collect())
 }
 
@@ -31,7 +31,19 @@ fn name(variant: &Table) -> &str {
 /// # Errors
 /// When the text is no TOML.
 pub fn variants(path: &Path, text: &str) -> Result<Vec<String>, BisectError> {
-    Ok(tables(&read(path, text)?).iter().map(|variant| name(variant).to_owned()).collect())
+    names(path, text, "variant")
+}
+
+/// Names of the traffics of an experiment file, in its order.
+///
+/// # Errors
+/// When the text is no TOML.
+pub fn traffics(path: &Path, text: &str) -> Result<Vec<String>, BisectError> {
+    names(path, text, "traffic")
+}
+
+fn names(path: &Path, text: &str, key: &str) -> Result<Vec<String>, BisectError> {
+    Ok(tables(&read(path, text)?, key).iter().map(|own| name(own).to_owned()).collect())
 }
 
 /// The experiment's `margin`, as a ratio: the smallest change that matters. 1 % where it has none, and where what it
@@ -60,7 +72,7 @@ pub fn derive(
     settings: &BTreeMap<&str, String>,
 ) -> Result<String, BisectError> {
     let mut file = read(path, text)?;
-    let all = tables(&file);
+    let all = tables(&file, "variant");
     let of = |state: &str| -> Result<Value, BisectError> {
         let mut own = match all.iter().find(|variant| name(variant) == state) {
             Some(found) => found.clone(),

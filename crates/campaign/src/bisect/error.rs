@@ -35,8 +35,25 @@ pub enum BisectError {
         what: String,
     },
     /// A state is not in the chain.
-    #[error("'{name}' is none of the states: {known}")]
+    #[error(
+        "'{name}' is none of the states: {known}{}",
+        if known.split(", ").any(|own| own == "{}") {
+            "; the variant called {} is made into the states of --list FILE, or the commits of --git REPOSITORY"
+        } else {
+            ""
+        }
+    )]
     NoState {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// A traffic is not in the experiment.
+    #[error("{}: no traffic is called '{name}'; --traffic takes one of {known}", path.display())]
+    NoTraffic {
+        /// The experiment.
+        path: PathBuf,
         /// What was asked for.
         name: String,
         /// Those that there are.

@@ -20,6 +20,10 @@ pub struct Header {
     pub blocks: u32,
     /// The experiment's text.
     pub experiment: String,
+    /// What else was asked for that makes a comparison another one: the traffic, the builds of the lab. Nothing in
+    /// journals of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<String>,
 }
 
 /// One comparison of a state with the good end.
@@ -148,6 +152,8 @@ fn check(path: &Path, old: &Header, new: &Header) -> Result<(), BisectError> {
         "other blocks"
     } else if old.experiment != new.experiment {
         "another experiment"
+    } else if old.asked != new.asked {
+        "another traffic or lab"
     } else {
         return Ok(());
     };

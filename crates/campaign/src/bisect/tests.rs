@@ -22,6 +22,7 @@ fn header(count: usize) -> Header {
         chain: (0..count).map(|i| format!("r{i}")).collect(),
         blocks: 3,
         experiment: FILE.to_owned(),
+        asked: Vec::new(),
     }
 }
 
@@ -36,6 +37,15 @@ fn a_comparison_holds_both_states_and_nothing_else() {
     let error = derive(path, &without, ["plain", "r1"], 3, &BTreeMap::new());
     let error = error.unwrap_err().to_string();
     assert!(error.contains("e.toml") && error.contains("{}"), "{error}");
+}
+
+/// What is a template was listed as if it were a state.
+#[test]
+fn a_state_that_is_not_there_is_told_with_what_makes_it() {
+    let of =
+        |known: &str| BisectError::NoState { name: "r1".into(), known: known.into() }.to_string();
+    assert!(of("plain, {}").contains("--list FILE"), "{}", of("plain, {}"));
+    assert_eq!(of("a, b"), "'r1' is none of the states: a, b");
 }
 
 /// A change smaller than the experiment's margin is none for a bisection either.
@@ -139,6 +149,23 @@ fn a_journal_of_another_chain_is_not_gone_on_with() {
     drop(journal);
     let error = Journal::open(dir.path(), header(4)).unwrap_err().to_string();
     assert!(error.contains("other states"), "{error}");
+    // another traffic was gone on with as if its figures were the same
+    let asked = vec!["traffic inet6".to_owned()];
+    let error = Journal::open(dir.path(), Header { asked, ..header(5) }).unwrap_err().to_string();
+    assert!(error.contains("another traffic"), "{error}");
+}
+
+/// A journal of an earlier version says nothing of what else was asked.
+#[test]
+fn a_journal_without_what_was_asked_is_gone_on_with() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = format!(
+        "{{\"chain\":[\"r0\",\"r1\"],\"blocks\":3,\"experiment\":{}}}\n",
+        serde_json::to_string(FILE).unwrap()
+    );
+    let step = "{\"state\":1,\"name\":\"r1\",\"ratio\":0.5}\n";
+    std::fs::write(dir.path().join("bisect.jsonl"), format!("{line}{step}")).unwrap();
+    assert_eq!(Journal::open(dir.path(), header(2)).unwrap().measured().len(), 1);
 }
 
 /// Two at work in one directory wrote their comparisons into each other's places.

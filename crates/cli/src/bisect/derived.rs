@@ -68,6 +68,83 @@ impl Drop for Derived {
     }
 }
 
+/// An experiment file and what is in it.
+#[derive(Clone, Copy)]
+pub struct Told<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// Its text.
+    pub text: &'a str,
+}
+
+/// What was said of a derived experiment as it is of the original: its name, and the line where the same stands there. A
+/// line that the original has not is of what a state makes of it.
+pub fn of_original(said: &str, derived: Told<'_>, original: Told<'_>) -> String {
+    let name = |own: &Path| own.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (hidden, plain) = (name(derived.path), name(original.path));
+    let mut parts = said.split(hidden.as_str());
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for rest in parts {
+        text.push_str(&plain);
+        let (place, rest) = split_place(rest);
+        let Some([line, column]) = place else {
+            text.push_str(rest);
+            continue;
+        };
+        match moved(line, column, derived.text, original.text) {
+            Some([own, column]) => {
+                text.push_str(&format!(":{own}:{column}"));
+                text.push_str(&with_line(rest, line, own));
+            }
+            None => {
+                text.push_str(", of what a state makes of it");
+                text.push_str(&with_line(rest, line, ""));
+            }
+        }
+    }
+    text
+}
+
+/// `:4:12: rest` as the line, the column and the rest.
+fn split_place(text: &str) -> (Option<[usize; 2]>, &str) {
+    let number = |text: &str| -> Option<(usize, usize)> {
+        let digits = text.strip_prefix(':')?;
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        Some((digits[..end].parse().ok()?, end + 1))
+    };
+    let Some((line, end)) = number(text) else { return (None, text) };
+    let Some((column, more)) = number(&text[end..]) else { return (None, text) };
+    (Some([line, column]), &text[end + more..])
+}
+
+/// Line and column in the original of what stands in a line of the derived one, both from 1.
+fn moved(line: usize, column: usize, derived: &str, original: &str) -> Option<[usize; 2]> {
+    let wanted = derived.lines().nth(line.checked_sub(1)?)?;
+    let at = |text: &str| text.len() - text.trim_start().len();
+    let is_it = |(_, own): &(usize, &str)| own.trim() == wanted.trim();
+    let mut found = original.lines().enumerate().filter(is_it);
+    let (own, text) = found.next()?;
+    // one of several equal lines may be any of them
+    let is_only = found.next().is_none() && !wanted.trim().is_empty();
+    is_only.then(|| [own + 1, (column + at(text)).saturating_sub(at(wanted)).max(1)])
+}
+
+/// The lines that are quoted below a message, with another number before the one that is of the file.
+fn with_line(rest: &str, old: usize, new: impl std::fmt::Display) -> String {
+    let (old, new) = (old.to_string(), new.to_string());
+    let width = old.len().max(new.len());
+    let quoted = |line: &str| match line.split_once(" | ").or_else(|| line.split_once(" |")) {
+        Some((head, _)) if head == old => {
+            format!("{new:width$}{}", &line[head.len()..])
+        }
+        Some((head, _)) if head.trim().is_empty() && head.len() == old.len() => {
+            format!("{:width$}{}", "", &line[head.len()..])
+        }
+        _ => line.to_owned(),
+    };
+    rest.split('\n').map(quoted).collect::<Vec<_>>().join("\n")
+}
+
 /// Removes what bisections left whose processes are gone, beside `experiment` and in the user's state, where the
 /// system says which are there, and brings back what they had checked out.
 pub fn tidy(experiment: &Path) {
@@ -118,6 +195,29 @@ fn process(name: &OsStr, end: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A mistake was said to be in `.chain.toml.bisect-7.toml`, which is gone by then, in a line that is another there.
+    #[test]
+    fn a_mistake_is_named_where_the_user_wrote_it() {
+        let original =
+            "title = \"t\"\n# a\n# b\n# c\n# d\n# e\n# f\n# g\n# h\n  duration = \"fast\"\n";
+        let derived = "duration = \"fast\"\n[variant.set]\nx = 1\n";
+        let hidden = Path::new("dir/.chain.toml.bisect-7.toml");
+        let of = |said: &str| {
+            of_original(
+                said,
+                Told { path: hidden, text: derived },
+                Told { path: Path::new("dir/chain.toml"), text: original },
+            )
+        };
+        let said = "error: dir/.chain.toml.bisect-7.toml:1:12: no time\n  |\n1 | duration = \"fast\"\n  |            ^";
+        let wanted = "error: dir/chain.toml:10:14: no time\n   |\n10 | duration = \"fast\"\n   |            ^";
+        assert_eq!(of(said), wanted);
+        let said = "dir/.chain.toml.bisect-7.toml:3:1: unknown\n  |\n3 | x = 1\n  | ^";
+        let wanted = "dir/chain.toml, of what a state makes of it: unknown\n  |\n  | x = 1\n  | ^";
+        assert_eq!(of(said), wanted);
+        assert_eq!(of("x: .chain.toml.bisect-7.toml is"), "x: chain.toml is");
+    }
 
     #[test]
     fn what_a_killed_bisection_left_goes_and_nothing_else() {

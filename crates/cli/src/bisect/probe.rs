@@ -11,7 +11,7 @@ use fwdlab_campaign::bisect::{BisectError, derive, ratio, variants};
 use fwdlab_results::{Metric, Results, Trial};
 
 use super::Args;
-use super::derived::Derived;
+use super::derived::{self, Derived, Told};
 use super::repository::Repository;
 
 /// A build of fwdlab.
@@ -46,8 +46,10 @@ pub struct Probe<'a> {
     pub repository: Option<&'a Repository>,
     /// Whether to stop.
     pub stop: Arc<AtomicBool>,
-    /// Comparisons so far.
+    /// The highest number of a directory of results: of each run of a comparison, also of those of which nothing came.
     pub number: usize,
+    /// Comparisons so far.
+    pub compared: usize,
     /// Those of them, since this program began, in which a trial lost its cores to others.
     pub disturbed: usize,
 }
@@ -93,8 +95,9 @@ impl Probe<'_> {
             let dir = probe.run(&lab.program, [&one, &other], &mark, &BTreeMap::new())?;
             Ok(Results::read(&dir)?)
         };
-        // the order alternates, so that neither is always the first; a comparison counts two runs
-        let (of_old, of_new) = if (self.number / 2).is_multiple_of(2) {
+        // the order alternates, so that neither is always the first
+        self.compared += 1;
+        let (of_old, of_new) = if !self.compared.is_multiple_of(2) {
             let first = results(self, old)?;
             (first, results(self, new)?)
         } else {
@@ -150,11 +153,6 @@ impl Probe<'_> {
         let text = derive(experiment, self.text, [good, state], blocks, settings)?;
         self.number += 1;
         let dir = self.dir.join(format!("{:03}-{}{}", self.number, safe(state), safe(mark)));
-        if dir.exists() {
-            // left by a comparison that was interrupted
-            std::fs::remove_dir_all(&dir)
-                .with_context(|| format!("cannot remove {}", dir.display()))?;
-        }
         let derived = Derived::write(experiment, &text)?;
         // through this program, so that a comparison never outlives the bisect that asked for it
         let own = std::env::current_exe().context("cannot find this program")?;
@@ -162,6 +160,7 @@ impl Probe<'_> {
         command.arg("launch").arg(std::process::id().to_string()).arg(program);
         command.arg("run").arg(derived.path()).arg("--quiet").arg("--output").arg(&dir);
         let ran = command.stdout(Stdio::null()).output();
+        let hidden = derived.path().to_owned();
         drop(derived);
         let ran = ran.with_context(|| format!("cannot start {}", program.display()))?;
         if self.stop.load(Ordering::Relaxed) {
@@ -171,7 +170,11 @@ impl Probe<'_> {
         if !matches!(ran.status.code(), Some(0 | 1)) {
             bail!(
                 "the comparison of {state} with {good} did not end well:\n{}",
-                String::from_utf8_lossy(&ran.stderr).trim()
+                derived::of_original(
+                    String::from_utf8_lossy(&ran.stderr).trim(),
+                    Told { path: &hidden, text: &text },
+                    Told { path: experiment, text: self.text },
+                )
             );
         }
         Ok(dir)
@@ -212,6 +215,15 @@ impl Probe<'_> {
     }
 }
 
+/// The highest number that a directory of results has: what was measured stays, whichever comparison it was of.
+pub fn highest(dir: &Path) -> usize {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let number = |entry: std::fs::DirEntry| -> Option<usize> {
+        entry.file_name().to_str()?.split_once('-')?.0.parse().ok()
+    };
+    entries.filter_map(number).max().unwrap_or(0)
+}
+
 /// A name for people in that of a directory; others may have the same.
 fn safe(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
@@ -240,6 +252,18 @@ fn file_name(state: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Numbers began behind the recorded comparisons: those of two runs, or of which nothing came, lost their results
+    /// to the next.
+    #[test]
+    fn a_bisection_that_goes_on_leaves_earlier_results_where_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(highest(&dir.path().join("none")), 0);
+        for name in ["001-s05-old", "012-s05-new", "ready", "bisect.jsonl"] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        assert_eq!(highest(dir.path()), 12);
+    }
 
     /// `a/b` and `a_b` were one: the second was measured with what the command had written for the first.
     #[test]

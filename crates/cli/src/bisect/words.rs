@@ -1,7 +1,42 @@
 //! The answer of a bisection, in words and as data.
 
+use std::time::Duration;
+
 use fwdlab_stats::bisect::{Answer, Step};
 use fwdlab_stats::{far_change, plural};
+
+use crate::plan::duration;
+
+/// What an answer came of.
+pub struct Told {
+    /// Comparisons in all.
+    pub count: usize,
+    /// The most that were asked for.
+    pub most: usize,
+    /// Whether the states are builds of fwdlab.
+    pub is_of_labs: bool,
+}
+
+/// What one comparison took, and how long that makes it: one change in a chain of so many states takes the ends, both
+/// sides of a place and a halving each, several changes all states (docs/history.md has what was seen).
+pub fn time(one: Duration, states: usize, most: usize) -> String {
+    let halvings = states.next_power_of_two().trailing_zeros() as usize;
+    let few = 4 + 2 * 3 + halvings;
+    let many = 12 + 3 * states;
+    let one = one.as_secs_f64();
+    let of = |count: usize| duration(one * count as f64);
+    if most <= few {
+        let taken = duration(one);
+        return format!("one comparison took {taken}: the {most} of --most take {}", of(most));
+    }
+    format!(
+        "one comparison took {}: one change in {} takes some {few} of them ({}), more changes or noise {many} and more ({})",
+        duration(one),
+        plural(states as u64, "state"),
+        of(few),
+        of(many)
+    )
+}
 
 fn of_step(step: &Step, chain: &[String]) -> String {
     let size = size(step.ratio, [step.low, step.high]);
@@ -21,7 +56,8 @@ fn size(ratio: f64, [low, high]: [f64; 2]) -> String {
     format!("{ratio:+.1} %, {low:+.1} to {high:+.1}")
 }
 
-pub fn words(answer: &Answer, chain: &[String], count: usize) -> String {
+pub fn words(answer: &Answer, chain: &[String], told: &Told) -> String {
+    let count = told.count;
     let all = |steps: &[Step]| {
         let lines: Vec<String> =
             steps.iter().map(|step| format!("  {}", of_step(step, chain))).collect();
@@ -41,6 +77,10 @@ pub fn words(answer: &Answer, chain: &[String], count: usize) -> String {
                 all(steps)
             )
         }
+        Answer::Gone { ratio, low, high } if told.is_of_labs => format!(
+            "{bad} does not measure otherwise than {good} ({}): these builds of fwdlab are not what changed",
+            size(*ratio, [*low, *high])
+        ),
         Answer::Gone { ratio, low, high } => format!(
             "{bad} does not differ from {good} today ({}): the lab or the machine changed since, not the \
              software",
@@ -49,6 +89,10 @@ pub fn words(answer: &Answer, chain: &[String], count: usize) -> String {
         Answer::NoCulprit => format!(
             "no single culprit: {good} and {bad} differ, but no step does by enough; more --blocks \
              make each comparison sharper"
+        ),
+        Answer::TooNoisy { .. } if count >= told.most => format!(
+            "no answer is sure after the {} that --most allows; with a larger --most the same command goes on from them",
+            plural(count as u64, "comparison")
         ),
         Answer::TooNoisy { noise } => format!(
             "too noisy: one comparison varies by {:.1} %, so that no answer is sure; more --blocks, \
@@ -69,7 +113,12 @@ pub fn disturbed(disturbed: usize, count: usize) -> String {
     )
 }
 
-pub fn json(answer: &Answer, chain: &[String], count: usize) -> anyhow::Result<String> {
+pub fn json(
+    answer: &Answer,
+    chain: &[String],
+    count: usize,
+    is_of_labs: bool,
+) -> anyhow::Result<String> {
     use serde_json::json;
     let of = |step: &Step| {
         json!({
@@ -84,6 +133,7 @@ pub fn json(answer: &Answer, chain: &[String], count: usize) -> anyhow::Result<S
         Answer::Culprit { step, probability } => ("culprit", vec![of(step)], Some(*probability)),
         Answer::Several(steps) => ("several changes", steps.iter().map(of).collect(), None),
         Answer::Cancelled(steps) => ("changes that cancel", steps.iter().map(of).collect(), None),
+        Answer::Gone { .. } if is_of_labs => ("no difference", Vec::new(), None),
         Answer::Gone { .. } => ("lab or machine changed", Vec::new(), None),
         Answer::NoCulprit => ("no single culprit", Vec::new(), None),
         Answer::TooNoisy { .. } => ("too noisy", Vec::new(), None),
@@ -96,4 +146,44 @@ pub fn json(answer: &Answer, chain: &[String], count: usize) -> anyhow::Result<S
         "comparisons": count,
     });
     crate::output::json(&value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two builds that measured alike were told that "the lab or the machine changed since, not the software".
+    #[test]
+    fn builds_of_the_lab_that_measure_alike_are_said_to() {
+        let gone = Answer::Gone { ratio: 0.001, low: -0.002, high: 0.004 };
+        let chain = ["old".to_owned(), "new".to_owned()];
+        let of = |is_of_labs| words(&gone, &chain, &Told { count: 12, most: 200, is_of_labs });
+        assert!(of(true).contains("are not what changed") && !of(true).contains("the machine"));
+        assert!(of(false).contains("the lab or the machine changed"));
+        let json = json(&gone, &chain, 12, true).unwrap();
+        assert!(json.contains("\"no difference\""), "{json}");
+    }
+
+    /// What had been stopped by --most was called too noisy, with more blocks as the remedy.
+    #[test]
+    fn a_limit_that_was_reached_is_named_and_not_the_noise() {
+        let chain = ["a".to_owned(), "b".to_owned()];
+        let of = |count| {
+            words(
+                &Answer::TooNoisy { noise: 0.2 },
+                &chain,
+                &Told { count, most: 20, is_of_labs: false },
+            )
+        };
+        assert!(of(20).contains("--most") && !of(20).contains("noisy"), "{}", of(20));
+        assert!(of(19).contains("too noisy"));
+    }
+
+    #[test]
+    fn the_time_of_a_bisection_is_that_of_its_comparisons() {
+        let said = time(Duration::from_secs(5), 16, 200);
+        assert!(said.contains("took 5.0 s") && said.contains("some 14 of them (70 s)"), "{said}");
+        assert!(said.contains("60 and more (5 min)"), "{said}");
+        assert!(time(Duration::from_secs(5), 16, 10).contains("the 10 of --most take 50 s"));
+    }
 }

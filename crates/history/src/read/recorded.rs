@@ -14,7 +14,7 @@ use fwdlab_results::{Imported, Measure, Metric, Results, Trial, units};
 
 use super::{Read, patched};
 use crate::machines::{of_environment, of_uname};
-use crate::point::{BUILD, Key, Point, SAMPLED};
+use crate::point::{BUILD, Called, Key, Point, SAMPLED};
 
 /// Reads one directory. What is damaged is left out with the reason.
 pub fn read(dir: &Path) -> Read {
@@ -123,6 +123,12 @@ fn take(results: &Results, read: &mut Read) {
                 BTreeMap::new()
             },
             place: Some(full.clone()),
+            called: Some(Called {
+                variant: variant.to_owned(),
+                traffic: (campaign.traffics.first().map(String::as_str) != Some(traffic))
+                    .then(|| traffic.to_owned()),
+                variants: campaign.variants.clone(),
+            }),
         });
     }
 }

@@ -129,12 +129,22 @@ fn again(history: &History, alert: &Alert) -> Vec<String> {
         false => format!("fwdlab compare {} --after {}", pasted(old), pasted(new)),
     }];
     let experiment = new.join(EXPERIMENT_FILE);
-    if experiment.is_file() {
-        let [good, bad] = [before, after].map(|point| pasted(Path::new(&point.revision)));
-        let experiment = pasted(&experiment);
-        commands.push(format!("fwdlab bisect {experiment} --good {good} --bad {bad}"));
-    }
+    commands.extend(bisection([before, after], &experiment).filter(|_| experiment.is_file()));
     commands
+}
+
+/// The bisection between two points, where both are variants of the experiment, the earlier one before the later: a
+/// revision that is a day or a directory is none, and nights with an experiment each have no chain.
+fn bisection([before, after]: [&crate::Point; 2], experiment: &Path) -> Option<String> {
+    let (old, new) = (before.called.as_ref()?, after.called.as_ref()?);
+    let place = |variant: &String| new.variants.iter().position(|own| own == variant);
+    if place(&old.variant)? >= place(&new.variant)? {
+        return None;
+    }
+    let [good, bad] = [old, new].map(|own| pasted(Path::new(&own.variant)));
+    let traffic = new.traffic.as_ref().map(|own| format!(" --traffic {}", pasted(Path::new(own))));
+    let traffic = traffic.unwrap_or_default();
+    Some(format!("fwdlab bisect {} --good {good} --bad {bad}{traffic}", pasted(experiment)))
 }
 
 /// The file of medians of a published point, which `fwdlab compare` reads where a directory has no journal.
@@ -163,6 +173,7 @@ fn kind(alert: &Alert) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::point::Called;
     use crate::{Key, Options, Point, find};
 
     /// Twenty nights at a level, twenty at another.
@@ -219,12 +230,20 @@ mod tests {
         }
         let mut history = moved("", "frames/s", [2600.0, 2500.0]);
         assert!(!text(&history).contains("see again"), "a store alone has no results");
+        let names: Vec<String> = (19..21).map(|night| format!("r{}.pf", 300_000 + night)).collect();
         for (night, point) in history.series[0].points.iter_mut().enumerate() {
             point.place = Some(if night < 20 { old.clone() } else { new.clone() });
+            point.called = Some(Called {
+                variant: format!("{}.pf", point.revision),
+                traffic: Some("inet6".into()),
+                variants: names.clone(),
+            });
         }
         let (old, new) = (pasted(&old), pasted(&new));
         let compare = format!("fwdlab compare {old} --after {new}");
-        let bisect = format!("fwdlab bisect {new}/experiment.toml --good r300019 --bad r300020");
+        let bisect = format!(
+            "fwdlab bisect {new}/experiment.toml --good r300019.pf --bad r300020.pf --traffic inet6"
+        );
         for said in [text(&history), markdown(&history)] {
             assert!(said.contains(&compare) && said.contains(&bisect), "{said}");
         }
@@ -234,6 +253,13 @@ mod tests {
         let page = html(&history, std::path::Path::new("")).unwrap();
         assert!(page.contains("<br><code>fwdlab compare "), "{page}");
         assert!(page.contains(&history.alerts[0].id), "the id is what is acknowledged");
+        // revisions that are days were named as variants, and those of an earlier night that the experiment has not
+        for point in &mut history.series[0].points {
+            point.called =
+                Some(Called { variants: vec!["pf".into()], variant: "pf".into(), traffic: None });
+        }
+        let said = text(&history);
+        assert!(said.contains("see again: fwdlab compare") && !said.contains("bisect"), "{said}");
     }
 
     /// `fwdlab compare` of the directory itself was named, which it refuses for every published one.
