@@ -199,6 +199,11 @@ impl Grids {
         found
     }
 
+    /// The tables, without blocks and lists.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Grid> {
+        self.all.iter().filter(|own| !own.is_block && !own.is_list)
+    }
+
     /// How many tables and blocks there are.
     pub(crate) fn len(&self) -> usize {
         self.all.iter().filter(|own| !own.is_list).count()

@@ -30,6 +30,7 @@ mod scaling;
 mod sections;
 mod spreads;
 mod stands;
+mod tabled;
 mod tables;
 mod topics;
 mod window;
@@ -66,8 +67,8 @@ pub fn check(around: &Surroundings<'_>, findings: &mut AuditFindings) {
 fn check_items(around: &Surroundings<'_>, items: &[&Item], findings: &mut AuditFindings) {
     let topics = Topics::of(around);
     let machines = Machines::of(around);
-    let known = reread::Known::of(around);
     let grids = grids::Grids::of(around);
+    let known = reread::Known::of(around, &grids);
     let labels: BTreeSet<String> = around.sets.iter().flatten().flat_map(label_of).collect();
     for item in items.iter().copied() {
         let mut clauses = clauses(&item.text);

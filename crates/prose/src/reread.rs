@@ -8,6 +8,7 @@ use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::surroundings::{Spoken, Surroundings};
 use fwdlab_netbenches::name::family_word;
 use fwdlab_netbenches::page::{Item, ItemKind};
+use fwdlab_plain::{Near, PlainVerdict};
 use fwdlab_reading::{Facts, Judged, names, read};
 use fwdlab_sentence::clause::{Clause, Stance, quotes_earlier, words};
 use fwdlab_sentence::doubt::Doubt;
@@ -17,17 +18,26 @@ use crate::foreign::is_foreign;
 use crate::grids::{Grids, Said, Source};
 use crate::held::{compares, is_against_another, is_of_none, line_of, of_another_machine};
 use crate::kinds::{Kind, kinds, spoken_of};
+use crate::known::facts;
 use fwdlab_grid::CellVerdict;
 use fwdlab_grid::{explains_itself, tokens};
 
 /// A page as its sentences are held against it.
 pub(crate) struct Known {
     kinds: Vec<Kind>,
+    /// All that the page shows, where that is of several kinds.
+    whole: Option<Facts>,
+    /// What the tables of a page without blocks show.
+    tables: Facts,
 }
 
 impl Known {
-    pub(crate) fn of(around: &Surroundings<'_>) -> Self {
-        Self { kinds: kinds(around) }
+    pub(crate) fn of(around: &Surroundings<'_>, grids: &Grids) -> Self {
+        let kinds = kinds(around);
+        let whole = (kinds.len() > 1).then(|| facts(around));
+        let has_blocks = kinds.iter().any(|kind| !kind.facts.cells.is_empty());
+        let tables = if has_blocks { Facts::default() } else { grids.facts() };
+        Self { kinds, whole, tables }
     }
 
     /// Whether it has several things, so that one reader alone is too little to blame by.
@@ -138,6 +148,13 @@ impl Known {
                 true => grounds(said, (around, grids), item, (from, to)),
                 false => said,
             };
+            let is_asked = first.is_some_and(|own| self.is_own(around, item, own, text));
+            let is_asked =
+                is_asked || !self.tables.cells.is_empty() && item.kind != ItemKind::Heading;
+            let said = match self.plainly(around, item, text).filter(|_| is_asked) {
+                Some(plain) => with_plain(said, (item, first), (text, doubt), plain),
+                None => said,
+            };
             let has_exceptions = has_exceptions(text);
             // what it names is not what it is held against
             findings.extend(
@@ -164,6 +181,20 @@ impl Known {
             true => Vec::new(),
             false => grids.judge(around, item, ((from, to), is_of_parts)),
         }
+    }
+
+    /// What a sentence says each word of which is understood.
+    fn plainly(&self, around: &Surroundings<'_>, item: &Item, text: &str) -> Option<PlainVerdict> {
+        let facts = self.whole.as_ref().or_else(|| Some(&self.kinds.first()?.facts))?;
+        let facts = if facts.cells.is_empty() { &self.tables } else { facts };
+        let last = around.page.blocks.last().map_or(0, |block| block.last_line);
+        let is_last = item.line > last && item.kind != ItemKind::Conclusion;
+        let spoken = around.block_of(item, &BTreeSet::new());
+        let above = around.page.block_before(item.line).filter(|_| !item.is_announcement());
+        let mut blocks: Vec<usize> = spoken.map(|own| own.block).into_iter().chain(above).collect();
+        blocks.dedup();
+        let is_sure = is_last || spoken.is_some_and(|own| own.is_sure);
+        Some(fwdlab_plain::read(facts, &Near { blocks, is_last, is_sure }, text))
     }
 
     /// A sentence is of the kinds of comparison whose words it has; of several it is that of the block that it stands
@@ -252,6 +283,38 @@ fn with_cells(said: AuditFindings, (item, text): (&Item, &str), cells: Vec<Said>
         said.add(Rule::ClaimReading, severity, line, text);
     }
     said
+}
+
+/// What the rules say of a sentence, with what is known where each of its words is understood.
+fn with_plain(
+    said: AuditFindings,
+    (item, first): (&Item, Option<&Clause>),
+    (text, doubt): (&str, Option<Doubt>),
+    plain: PlainVerdict,
+) -> AuditFindings {
+    let (severity, data) = match plain {
+        PlainVerdict::Holds => return said.doubted(),
+        PlainVerdict::Open if fwdlab_plain::is_of_spread(text) => return said.doubted(),
+        PlainVerdict::Open => return said,
+        PlainVerdict::Fails(data) => (Severity::Wrong, data),
+        PlainVerdict::Asked(data) => (Severity::Check, data),
+        // what is so in one of its readings is not wrong
+        PlainVerdict::Doubtful(data) if said.is_empty() => (Severity::Check, data),
+        PlainVerdict::Doubtful(_) => return said.doubted(),
+    };
+    if said.is_any_wrong() || severity == Severity::Check && !said.is_empty() {
+        return said;
+    }
+    let severity = if doubt.is_some() { Severity::Check } else { severity };
+    let line = first.map_or(item.line, |clause| line_of(item, clause));
+    let mut own = said.none();
+    own.add(
+        Rule::ClaimReading,
+        severity,
+        line,
+        Text::new(text.trim(), data, "write what the blocks say"),
+    );
+    own
 }
 
 /// What no rule binds, held against all that the page's data gives.

@@ -1,0 +1,113 @@
+//! Sentences in plain words: of each word of them something is known, so that what they claim is known as well.
+//!
+//! A sentence with a word that is in no list, and names no measured set, is not judged. One that is made of bounds,
+//! ranks, spreads, quantifiers and comparisons only is held against the sets in each of its readings.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod bounds;
+mod changes;
+mod compare;
+mod lexicon;
+mod pairs;
+mod ranks;
+mod sets;
+mod spreads;
+mod verdict;
+mod words;
+
+pub use verdict::PlainVerdict;
+
+use fwdlab_reading::Facts;
+
+use crate::lexicon::Lex;
+use crate::sets::Sets;
+use crate::words::{Clause, clauses};
+
+/// Longest sentence that is read, in bytes: no plain one is longer.
+const MOST_BYTES: usize = 300;
+
+/// Most sets of a page: of more it is not told which ones are meant.
+const MOST_SETS: usize = 64;
+
+/// The blocks that a sentence stands by.
+#[derive(Clone, Debug, Default)]
+pub struct Near {
+    /// The one that it is taken to be of, and the one above it.
+    pub blocks: Vec<usize>,
+    /// The sentence stands at the end of the page, so that it may be of all of it.
+    pub is_last: bool,
+    /// It is beyond doubt that the sentence is of that block, or of none.
+    pub is_sure: bool,
+}
+
+/// Holds a sentence against the sets of a page, and of the block that it stands by.
+pub fn read(facts: &Facts, near: &Near, sentence: &str) -> PlainVerdict {
+    // of several machines it is not told which one is meant
+    let is_of_machines = facts.parts.len() > 1 && !facts.is_of_topics;
+    if sentence.len() > MOST_BYTES || facts.cells.len() > MOST_SETS || is_of_machines {
+        return PlainVerdict::Open;
+    }
+    let whole = Sets::of(facts, |_| true);
+    let page = judged(&whole, sentence);
+    if facts.blocks() < 2 || near.blocks.is_empty() {
+        return page;
+    }
+    let of = |block: &usize| judged(&Sets::of(facts, |cell| cell.block == *block), sentence);
+    let beside = near.blocks.iter().map(of).reduce(PlainVerdict::or).unwrap_or(PlainVerdict::Open);
+    match (beside, page) {
+        (PlainVerdict::Holds, PlainVerdict::Fails(data)) if near.is_last => {
+            PlainVerdict::Asked(data)
+        }
+        (PlainVerdict::Holds, PlainVerdict::Fails(_)) if is_of_page(sentence) => PlainVerdict::Open,
+        (PlainVerdict::Open, PlainVerdict::Fails(data)) if !near.is_sure => {
+            PlainVerdict::Asked(data)
+        }
+        (beside, page) => beside.or(page),
+    }
+}
+
+/// "For all the tests": of more than what stands beside it.
+fn is_of_page(sentence: &str) -> bool {
+    const PAGE: [&str; 6] = ["tests", "cases", "everywhere", "overall", "page", "always"];
+    let lower = sentence.to_lowercase();
+    lower.split(|c: char| !c.is_alphanumeric()).any(|word| PAGE.contains(&word))
+}
+
+/// Whether a sentence is of how runs scatter, so that no word of it is of a rate: "more stable", "varies less than".
+pub fn is_of_spread(sentence: &str) -> bool {
+    let words: Vec<String> = sentence
+        .to_lowercase()
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let lex = |at: usize| words.get(at).and_then(|word| lexicon::lex(word));
+    let is_graded = |at: usize| {
+        let before = (1..=2).filter_map(|k| at.checked_sub(k)).map(lex);
+        let behind = (1..=4).map(|k| lex(at + k));
+        let is_grade = |own| {
+            matches!(own, Some(Lex::More | Lex::Less | Lex::Most | Lex::Least | Lex::Factor(_)))
+        };
+        before.into_iter().any(is_grade)
+            || behind.into_iter().any(is_grade) && matches!(lex(at), Some(Lex::Varies(true)))
+    };
+    (0..words.len()).any(|at| matches!(lex(at), Some(Lex::Varies(_))) && is_graded(at))
+}
+
+fn judged(sets: &Sets<'_>, sentence: &str) -> PlainVerdict {
+    let Some(clauses) = clauses(sets, sentence) else { return PlainVerdict::Open };
+    let all: Vec<PlainVerdict> = clauses.iter().map(|clause| of_clause(sets, clause)).collect();
+    PlainVerdict::all(all)
+}
+
+fn of_clause(sets: &Sets<'_>, clause: &Clause) -> PlainVerdict {
+    type Reader = fn(&Sets<'_>, &Clause) -> Option<PlainVerdict>;
+    const READERS: [Reader; 6] =
+        [spreads::check, changes::check, ranks::check, bounds::check, pairs::check, compare::check];
+    READERS.iter().find_map(|read| read(sets, clause)).unwrap_or(PlainVerdict::Open)
+}
+
+#[cfg(test)]
+mod tests;

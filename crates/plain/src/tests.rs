@@ -1,0 +1,298 @@
+//! Classes of meaning, each with sentences that are right and others that are wrong, of small pages.
+
+use std::collections::BTreeSet;
+
+use fwdlab_netbenches::name::NamedFamily;
+use fwdlab_reading::{Cell, Change, Facts, Part, label_words};
+
+use super::*;
+
+/// A set: its label, and minimum, maximum, mean and standard deviation in thousands; its median is its mean.
+type Row = (&'static str, [f64; 4]);
+
+/// Blocks of one family each, the first set of which the others are compared with.
+fn facts(blocks: &[(NamedFamily, &[Row])]) -> Facts {
+    let mut facts = Facts::of_parts(vec![Part::default()]);
+    for (block, (family, rows)) in blocks.iter().enumerate() {
+        let words: Vec<BTreeSet<String>> =
+            rows.iter().map(|(label, _)| label_words(label)).collect();
+        let shared = words.iter().cloned().reduce(|a, b| &a & &b).unwrap();
+        let first = facts.cells.len();
+        for (role, (label, [min, max, mean, sd])) in rows.iter().enumerate() {
+            facts.cells.push(Cell {
+                part: 0,
+                family: Some(*family),
+                block,
+                role,
+                names: &words[role] - &shared,
+                topics: shared.clone(),
+                shared: shared.clone(),
+                legend: (*label).to_owned(),
+                runs: 5,
+                values: [min * 1e3, max * 1e3, mean * 1e3, mean * 1e3, sd * 1e3],
+                all: Vec::new(),
+            });
+        }
+        for role in 1..rows.len() {
+            let percent = (rows[role].1[2] / rows[0].1[2] - 1.0) * 100.0;
+            let (base, variant) = (first, first + role);
+            let is_proven = percent.abs() > 0.9;
+            facts.changes.push(Change {
+                base,
+                variant,
+                percent,
+                median_percent: percent,
+                half: 0.9,
+                is_proven,
+            });
+        }
+    }
+    facts
+}
+
+/// A patch on both families.
+fn patch() -> Facts {
+    facts(&[
+        (
+            NamedFamily::Inet,
+            &[
+                ("r368606", [694.0, 701.0, 697.0, 2.3]),
+                ("r368606 with D27401", [813.0, 825.0, 819.0, 4.3]),
+            ],
+        ),
+        (
+            NamedFamily::Inet6,
+            &[
+                ("r368606", [824.0, 838.0, 832.0, 5.0]),
+                ("r368606 with D27401", [770.0, 774.0, 772.0, 1.5]),
+            ],
+        ),
+    ])
+}
+
+/// Four versions on both families.
+fn versions() -> Facts {
+    facts(&[
+        (
+            NamedFamily::Inet,
+            &[
+                ("r368287", [709.0, 714.0, 712.0, 2.0]),
+                ("r368287 with D27401 80345", [758.0, 765.0, 761.0, 2.4]),
+                ("r368606", [689.0, 699.0, 693.0, 3.7]),
+                ("r368606 with D27401 80677", [811.0, 821.0, 816.0, 4.2]),
+            ],
+        ),
+        (
+            NamedFamily::Inet6,
+            &[
+                ("r368287", [788.0, 803.0, 798.0, 6.3]),
+                ("r368287 with D27401 80345", [719.0, 733.0, 727.0, 5.5]),
+                ("r368606", [828.0, 841.0, 834.0, 5.3]),
+                ("r368606 with D27401 80677", [769.0, 774.0, 772.0, 2.3]),
+            ],
+        ),
+    ])
+}
+
+/// Forwarding and two firewalls with and without an option.
+fn firewalls() -> Facts {
+    facts(&[
+        (
+            NamedFamily::Inet,
+            &[
+                ("r1 forwarding", [473.0, 479.0, 477.0, 2.2]),
+                ("r1 with VIMAGE forwarding", [481.0, 485.0, 484.0, 1.5]),
+            ],
+        ),
+        (
+            NamedFamily::Inet,
+            &[
+                ("r1 ipfw", [308.0, 312.0, 310.0, 1.4]),
+                ("r1 with VIMAGE ipfw", [322.0, 326.0, 324.0, 1.6]),
+            ],
+        ),
+        (
+            NamedFamily::Inet,
+            &[
+                ("r1 pf", [274.0, 277.0, 276.0, 0.9]),
+                ("r1 with VIMAGE pf", [268.0, 270.0, 269.0, 0.9]),
+            ],
+        ),
+    ])
+}
+
+fn judge(facts: &Facts, sentences: &[(&str, bool)]) {
+    for (sentence, is_right) in sentences {
+        let verdict = read(facts, &Near::default(), sentence);
+        let is_it = match is_right {
+            true => verdict == PlainVerdict::Holds,
+            false => matches!(verdict, PlainVerdict::Fails(_)),
+        };
+        assert!(is_it, "{sentence}: {verdict:?}");
+    }
+}
+
+#[test]
+fn bounds_are_of_every_run() {
+    judge(
+        &patch(),
+        &[
+            ("IPv6 never gets above 840 Kpps.", true),
+            ("IPv6 never gets above 830 Kpps.", false),
+            ("inet6 stays under 800Kpps", false),
+            ("All the runs with D27401 are over 760Kpps", true),
+            ("All the runs with D27401 are over 775Kpps", false),
+            ("None of the results is above 840Kpps.", true),
+            ("None of the results is above 820Kpps.", false),
+            ("IPv4 stays between 690K and 830Kpps, whatever the kernel", true),
+            ("IPv4 stays between 690K and 800Kpps, whatever the kernel", false),
+        ],
+    );
+}
+
+#[test]
+fn spreads_are_no_levels() {
+    judge(
+        &patch(),
+        &[
+            ("IPv6 results are less stable with the patch", false),
+            ("IPv6 results are more stable with the patch", true),
+            ("Without the patch, IPv6 varies almost twice as much as IPv4", true),
+            ("Without the patch, IPv4 varies almost twice as much as IPv6", false),
+            ("in IPv4 the patched kernel varies more than the unpatched", true),
+            ("in IPv6 the patched kernel varies more than the unpatched", false),
+            ("IPv4 is not stable, more than 5 % between the runs", false),
+            ("IPv4 varies by less than 2 % between the runs", true),
+            ("the patch makes IPv6 more stable", true),
+            ("the patch makes IPv4 more stable", false),
+        ],
+    );
+    assert!(is_of_spread("With 256K the results are more stable"));
+    assert!(!is_of_spread("The rate is stable with it"));
+}
+
+#[test]
+fn ranks_are_among_all_of_a_family() {
+    judge(
+        &versions(),
+        &[
+            ("the last version was the worst for inet4", false),
+            ("the last version was the best for inet4", true),
+            ("diff 80345 is the worst for inet6", true),
+            ("Worst IPv4 result is r368287 without any patch", false),
+            ("last version was the worst", false),
+        ],
+    );
+}
+
+#[test]
+fn what_is_said_of_all_is_so_of_each() {
+    judge(
+        &versions(),
+        &[
+            ("all versions are faster than the base", false),
+            ("IPv4: all kernels are faster than r368287", false),
+            ("In IPv6 all the kernels are slower than r368287", false),
+            ("In IPv4 only r368606 without patch is slower than r368287", true),
+            ("In IPv6 only r368606 without patch is slower than r368287", false),
+        ],
+    );
+    judge(
+        &patch(),
+        &[
+            ("Good improvement with both IPv4 and IPv6", false),
+            ("IPv6 remains faster than IPv4 in both cases.", false),
+            ("With D27401 IPv6 is slower than IPv4", true),
+        ],
+    );
+    judge(
+        &firewalls(),
+        &[
+            ("ipfw and pf lost both with VIMAGE", false),
+            ("ipfw is faster than pf, with and without VIMAGE", true),
+            ("pf is faster than ipfw, with and without VIMAGE", false),
+            ("pf is the only one penalized by VIMAGE", true),
+            ("ipfw is the only one penalized by VIMAGE", false),
+        ],
+    );
+}
+
+#[test]
+fn changes_are_held_against_each_other() {
+    judge(
+        &firewalls(),
+        &[
+            ("VIMAGE helps ipfw the most", true),
+            ("VIMAGE helps pf the most", false),
+            ("The difference between ipfw and pf is reduced with VIMAGE", false),
+            ("The difference between ipfw and pf grows with VIMAGE", true),
+            ("forwarding gains more than ipfw", false),
+            ("ipfw gains more than forwarding", true),
+        ],
+    );
+    judge(
+        &patch(),
+        &[
+            ("What IPv4 wins is twice what IPv6 loses", true),
+            ("What IPv4 wins is half of what IPv6 loses", false),
+            ("IPv6 loses more than 5%", true),
+            ("IPv6 loses more than 10%", false),
+        ],
+    );
+}
+
+#[test]
+fn ratios_are_of_what_is_named() {
+    judge(
+        &firewalls(),
+        &[
+            ("Without VIMAGE ipfw is twice as fast as pf", false),
+            ("Without VIMAGE ipfw is 12% faster than pf", true),
+            ("Without VIMAGE ipfw is 30% faster than pf", false),
+            ("Enabling ipfw costs one third of the forwarding speed", true),
+            ("Enabling ipfw costs two thirds of the forwarding speed", false),
+        ],
+    );
+    judge(&patch(), &[("Without the patch IPv6 is almost twice as fast as IPv4", false)]);
+}
+
+#[test]
+fn runs_are_held_against_runs() {
+    judge(
+        &patch(),
+        &[
+            ("In IPv4 no run of the patched kernel reaches the best one of the unpatched", false),
+            ("In IPv6 no run of the patched kernel reaches the slowest one of the unpatched", true),
+            ("The slowest patched IPv4 run is faster than the best unpatched one", true),
+            ("The best patched IPv6 run is faster than the worst unpatched one", false),
+        ],
+    );
+}
+
+/// A sentence with a word that is not known is of something that may be left out of it.
+#[test]
+fn what_is_not_understood_is_not_judged() {
+    for sentence in [
+        "IPv6 never gets above 830 Kpps unless flowtables are used.",
+        "I expected IPv6 to stay under 800Kpps",
+        "The driver is always faster than the base",
+        "The patch makes IPv4 5.7 times as fast",
+        "",
+        "(((((",
+        "5 %",
+    ] {
+        assert_eq!(read(&patch(), &Near::default(), sentence), PlainVerdict::Open, "{sentence}");
+    }
+}
+
+/// Beside the block of one family a sentence is of that one; for all the tests it is of more.
+#[test]
+fn a_sentence_is_of_the_block_that_it_stands_by() {
+    let facts = patch();
+    let near = |is_last| Near { blocks: vec![0], is_last, is_sure: true };
+    let of = |sentence: &str, is_last| read(&facts, &near(is_last), sentence);
+    assert_eq!(of("All the runs with D27401 are over 800Kpps", false), PlainVerdict::Holds);
+    let asked = of("All the runs with D27401 are over 800Kpps", true);
+    assert!(matches!(asked, PlainVerdict::Asked(_)), "{asked:?}");
+    assert_eq!(of("always over 690Kpps", false), PlainVerdict::Holds);
+}
