@@ -15,7 +15,7 @@ use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 use crate::simd::lanes::{self, Groups};
-use crate::simd::level::{self, Batched};
+use crate::simd::level::{self, Kernel};
 use std::any::Any;
 use std::hint::select_unpredictable;
 
@@ -132,36 +132,44 @@ impl RangeList<u128> {
     }
 }
 
-impl Batched<u32> for &RangeList<u32> {
+struct Batch<'a, A>(&'a RangeList<A>, &'a [A], &'a mut [NexthopId]);
+
+impl Kernel for Batch<'_, u32> {
+    type Output = ();
+
     #[inline(always)]
-    fn batch<C: Count>(self, addrs: &[u32], answers: &mut [NexthopId]) {
+    fn run<C: Count>(self) {
+        let Self(table, addrs, answers) = self;
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
         for i in 0..addrs.len().min(answers.len()) {
             let addrs = &addrs[i];
-            let mut found = [self.first.0; LANES];
-            for &(start, nexthop) in &self.rest {
+            let mut found = [table.first.0; LANES];
+            for &(start, nexthop) in &table.rest {
                 for lane in 0..LANES {
                     found[lane] = if addrs[lane] >= start { nexthop.0 } else { found[lane] };
                 }
             }
             answers[i] = lanes::map(&found, NexthopId);
         }
-        lanes::fill(rest, rest_answers, |addr| self.find(addr));
+        lanes::fill(rest, rest_answers, |addr| table.find(addr));
     }
 }
 
-impl Batched<u128> for &RangeList<u128> {
+impl Kernel for Batch<'_, u128> {
+    type Output = ();
+
     #[inline(always)]
-    fn batch<C: Count>(self, addrs: &[u128], answers: &mut [NexthopId]) {
+    fn run<C: Count>(self) {
+        let Self(table, addrs, answers) = self;
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
         for i in 0..addrs.len().min(answers.len()) {
             let addrs = &addrs[i];
             let high = lanes::map(addrs, |addr| addr.split().0);
-            let mut found = [u64::from(self.first.0); LANES];
+            let mut found = [u64::from(table.first.0); LANES];
             let mut equal = [0u64; LANES];
-            for &(start, nexthop) in &self.rest {
+            for &(start, nexthop) in &table.rest {
                 let (start_high, start_low) = start.split();
                 // Most ranges begin with a prefix of up to 64 bits: one comparison does. With the
                 // others it does, too, unless the first 64 bits are equal.
@@ -179,11 +187,11 @@ impl Batched<u128> for &RangeList<u128> {
                 }
             }
             if equal.iter().fold(0, |any, equal| any | equal) != 0 {
-                self.compare_whole(addrs, &mut found);
+                table.compare_whole(addrs, &mut found);
             }
             answers[i] = lanes::map(&found, |nexthop| NexthopId(nexthop as u32));
         }
-        lanes::fill(rest, rest_answers, |addr| self.find(addr));
+        lanes::fill(rest, rest_answers, |addr| table.find(addr));
     }
 }
 
@@ -196,7 +204,7 @@ impl Lookup<Inet> for RangeList<u32> {
         Some(self)
     }
     fn lookup_batch(&self, addrs: &[u32], answers: &mut [NexthopId]) {
-        level::run_batch(self, addrs, answers);
+        level::run(Batch(self, addrs, answers));
     }
     fn memory_bytes(&self) -> usize {
         self.bytes()
@@ -212,7 +220,7 @@ impl Lookup<Inet6> for RangeList<u128> {
         Some(self)
     }
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {
-        level::run_batch(self, addrs, answers);
+        level::run(Batch(self, addrs, answers));
     }
     fn memory_bytes(&self) -> usize {
         self.bytes()

@@ -46,7 +46,7 @@ use crate::nexthop::NexthopId;
 use crate::simd::cells::{self, Cells, LANES, Long, Width};
 use crate::simd::count::Count;
 use crate::simd::lanes::{self, Groups};
-use crate::simd::level::{self, Batched, Kernel};
+use crate::simd::level::{self, Kernel};
 use crate::simd::records::{Records, View};
 
 /// Bits that `top` does not look at: 64 cells of 256 addresses.
@@ -237,10 +237,15 @@ impl<W: Width> Kernel for Single<'_, W> {
     }
 }
 
-impl<W: Width> Batched<u32> for &Tables<W> {
+struct Batch<'a, W>(&'a Tables<W>, &'a [u32], &'a mut [NexthopId]);
+
+impl<W: Width> Kernel for Batch<'_, W> {
+    type Output = ();
+
     #[inline(always)]
-    fn batch<C: Count>(self, addrs: &[u32], answers: &mut [NexthopId]) {
-        let reader = self.reader();
+    fn run<C: Count>(self) {
+        let Self(tables, addrs, answers) = self;
+        let reader = tables.reader();
         let Groups { addrs, answers, rest, rest_answers } =
             lanes::groups::<_, _, LANES>(addrs, answers);
         reader.batch::<C>(addrs, answers);
@@ -258,7 +263,7 @@ impl<W: Width> Lookup<Inet> for Shared<W> {
     }
 
     fn lookup_batch(&self, addrs: &[u32], answers: &mut [NexthopId]) {
-        level::run_batch(&*self.0, addrs, answers);
+        level::run(Batch(&self.0, addrs, answers));
     }
 
     fn memory_bytes(&self) -> usize {
