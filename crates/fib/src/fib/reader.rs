@@ -76,8 +76,10 @@ fn keeping<F: Family>(
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::*;
-    use crate::Inet;
+    use crate::nexthop::NexthopGroups;
     use crate::publish::Publisher;
+    use crate::sync::Ordering;
+    use crate::{Inet, Lookup};
 
     /// A table with one answer.
     struct Always(u32);
