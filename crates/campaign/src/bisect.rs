@@ -8,7 +8,7 @@ mod journal;
 
 pub use derive::{derive, margin, traffics, variants};
 pub use error::BisectError;
-pub use journal::{BisectStep, Header, Journal};
+pub use journal::{BisectStep, Header, Journal, LeftOut};
 
 use std::path::Path;
 
@@ -53,40 +53,87 @@ pub fn ratio(
 /// Comparisons in a row of which nothing came, after which a state is given up.
 const LOST: usize = 5;
 
-/// Bisects: `measure` compares the state of an index with the good end, and is asked again where nothing came of
-/// it (`None`); `said` hears each measurement.
+/// What came of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Compared {
+    /// How well the state does beside the good end.
+    Ratio(f64),
+    /// Nothing: it is compared again.
+    Nothing,
+    /// The state cannot be measured, and why: it is left out.
+    Untestable(String),
+}
+
+/// The answer, over the states that could be measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Its steps are places in `states`.
+    pub answer: Answer,
+    /// Indices of the measured states in the chain, in order: all but those that the journal leaves out.
+    pub states: Vec<usize>,
+}
+
+/// Bisects: `measure` compares the state of an index with the good end; `said` hears each measurement. A state that
+/// cannot be measured is left out, so that the answer may be a step over several states, as `git bisect skip` has it.
 ///
 /// # Errors
-/// Those of `measure`, when nothing comes of [`LOST`] comparisons of a state in a row, and when the journal
-/// cannot be written. What was measured stays in the journal.
+/// Those of `measure`, when nothing comes of [`LOST`] comparisons of a state in a row, when an end cannot be
+/// measured, and when the journal cannot be written. What was measured stays in the journal.
 pub fn bisect<E: From<BisectError>>(
     journal: &mut Journal,
     terms: Terms,
-    mut measure: impl FnMut(usize) -> Result<Option<f64>, E>,
+    mut measure: impl FnMut(usize) -> Result<Compared, E>,
     mut said: impl FnMut(&BisectStep),
-) -> Result<Answer, E> {
-    let mut bisection = Bisection::new(journal.header().chain.len(), terms);
+) -> Result<Found, E> {
+    loop {
+        let is_left_out = |state: &usize| journal.left_out().iter().any(|own| own.state == *state);
+        let all = 0..journal.header().chain.len();
+        let states: Vec<usize> = all.filter(|state| !is_left_out(state)).collect();
+        if let Some(answer) = among(&states, journal, terms, &mut measure, &mut said)? {
+            return Ok(Found { answer, states });
+        }
+    }
+}
+
+/// The answer over some states of the chain; `None` when one more had to be left out.
+fn among<E: From<BisectError>>(
+    states: &[usize],
+    journal: &mut Journal,
+    terms: Terms,
+    measure: &mut impl FnMut(usize) -> Result<Compared, E>,
+    said: &mut impl FnMut(&BisectStep),
+) -> Result<Option<Answer>, E> {
+    let mut bisection = Bisection::new(states.len(), terms);
     for earlier in journal.measured() {
-        bisection.take(earlier.state, earlier.ratio);
+        if let Ok(place) = states.binary_search(&earlier.state) {
+            bisection.take(place, earlier.ratio);
+        }
     }
     let mut lost = 0;
     loop {
-        match bisection.next() {
-            Next::Answer(answer) => return Ok(answer),
-            Next::Measure(state) => {
-                let name = journal.header().chain[state].clone();
-                let Some(ratio) = measure(state)? else {
-                    lost += 1;
-                    if lost == LOST {
-                        return Err(BisectError::Lost { state: name, tries: LOST }.into());
-                    }
-                    continue;
-                };
+        let place = match bisection.next() {
+            Next::Answer(answer) => return Ok(Some(answer)),
+            Next::Measure(place) => place,
+        };
+        let state = states[place];
+        let name = journal.header().chain[state].clone();
+        match measure(state)? {
+            Compared::Ratio(ratio) => {
                 lost = 0;
                 let measured = BisectStep { state, name, ratio };
                 journal.add(&measured)?;
                 said(&measured);
-                bisection.take(state, ratio);
+                bisection.take(place, ratio);
+            }
+            Compared::Untestable(why) => {
+                journal.leave_out(state, &why)?;
+                return Ok(None);
+            }
+            Compared::Nothing => {
+                lost += 1;
+                if lost == LOST {
+                    return Err(BisectError::Lost { state: name, tries: LOST }.into());
+                }
             }
         }
     }

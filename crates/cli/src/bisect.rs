@@ -67,6 +67,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
         let recorded = plural(earlier, "recorded comparison");
         fwdlab_guard::say!("going on in {} with {recorded}", dir.display());
     }
+    leave_out(&mut journal, &arguments.skip, repository.as_ref())?;
     let mut probe = Probe {
         arguments,
         text: &text,
@@ -89,7 +90,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     };
     let start = Instant::now();
     let mut is_told = false;
-    let answer = bisect(&mut journal, terms, measure, |own| {
+    let found = bisect(&mut journal, terms, measure, |own| {
         let name = &names[own.state];
         let percent = (own.ratio - 1.0) * 100.0;
         let change = far_change(percent).unwrap_or_else(|| format!("{percent:+.2} %"));
@@ -98,25 +99,51 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             fwdlab_guard::say!("{}", words::time(start.elapsed(), names.len(), arguments.most));
         }
     });
-    let answer = match answer {
+    let found = match found {
         Err(error) if error.is::<Stopped>() => {
             fwdlab_guard::say!("{error}");
             return Ok(ExitCode::from(interrupt::STOPPED));
         }
-        answer => answer?,
+        found => found?,
     };
     let count = journal.measured().len();
     if probe.disturbed > 0 {
         fwdlab_guard::say!("{}", words::disturbed(probe.disturbed, count - earlier));
     }
+    let told = words::Told {
+        count,
+        most: arguments.most,
+        is_of_labs: labs.is_some(),
+        left_out: journal.left_out(),
+    };
     output::print(&match arguments.format {
-        Format::Text => {
-            let told = words::Told { count, most: arguments.most, is_of_labs: labs.is_some() };
-            words::words(&answer, &names, &told)
-        }
-        Format::Json => words::json(&answer, &chain, count, labs.is_some())?,
+        Format::Text => words::words(&found, &names, &told),
+        Format::Json => words::json(&found, &chain, &told)?,
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Leaves out the states that somebody named, in the words that they were named by.
+fn leave_out(
+    journal: &mut Journal,
+    skip: &[String],
+    repository: Option<&Repository>,
+) -> anyhow::Result<()> {
+    for name in skip {
+        let chain = &journal.header().chain;
+        let is_it = |own: &String| match repository {
+            // as git takes them: so many letters of a hash
+            Some(_) => !name.is_empty() && own.starts_with(name.as_str()),
+            None => own == name,
+        };
+        let mut found = chain.iter().enumerate().filter(|(_, own)| is_it(own));
+        match (found.next(), found.next()) {
+            (Some((state, _)), None) => journal.leave_out(state, "--skip")?,
+            (Some(_), Some(_)) => bail!("--skip {name}: more than one state begins so"),
+            (None, _) => bail!("--skip {name}: no state between the ends is called so"),
+        }
+    }
+    Ok(())
 }
 
 /// A traffic that is not there has no good trial, however often it is asked for.

@@ -49,6 +49,37 @@ fn left_behind(lab: &Lab) -> Vec<String> {
     names.filter(|name| name.contains(".bisect-")).collect()
 }
 
+/// A state that did not build ended the bisection.
+#[test]
+fn a_state_that_cannot_be_measured_is_left_out_unless_it_is_an_end() {
+    let lab = Lab::new(CHAIN);
+    fs::write(lab.path("list"), "0\n1\n2\n4000\n").expect("a writable directory");
+    let run = |more: &[&str]| {
+        let asked = ["bisect", "short.toml", "--list", "list", "--good", "0", "--bad", "4000"];
+        lab.fwdlab(&[&asked[..], &["--blocks", "1", "--most", "1"], more].concat())
+    };
+    let told = answer(&run(&["-o", "some", "--format", "json", "--skip", "1"]));
+    assert_eq!(told["left_out"][0]["state"], "1", "{told}");
+    // also of one that is gone on with, and without being named again
+    run(&["-o", "some", "--skip", "2"]);
+    let told = answer(&run(&["-o", "some", "--format", "json"]));
+    assert_eq!(told["left_out"].as_array().map(Vec::len), Some(2), "{told}");
+    for (more, wanted) in [
+        (["-o", "none", "--skip", "3"], "no state between the ends is called so"),
+        (["-o", "end", "--skip", "4000"], "'4000' is an end of the chain"),
+        (["-o", "good", "--command", "exit 125"], "name another --good"),
+        (
+            ["-o", "bad", "--command", "test $FWDLAB_STATE = 0 || exit 125"],
+            "another --good or --bad",
+        ),
+        (["-o", "broken", "--command", "exit 1"], "have it end with 125"),
+    ] {
+        let output = run(&more);
+        let said = text(&output.stderr);
+        assert!(!output.status.success() && said.contains(wanted), "{more:?}: {said}");
+    }
+}
+
 /// The states are numbers of nanoseconds, spelled in several ways.
 #[test]
 fn a_list_is_gone_on_with_after_a_kill_and_nothing_is_left_behind() {

@@ -107,6 +107,16 @@ pub enum BisectError {
         /// How many.
         tries: usize,
     },
+    /// An end of the chain cannot be left out.
+    #[error(
+        "'{name}' is an end of the chain and cannot be left out ({why}); name another --good or --bad"
+    )]
+    End {
+        /// The state.
+        name: String,
+        /// Why it was to be.
+        why: String,
+    },
     /// A journal is of another bisection.
     #[error(
         "{} is of another bisection ({difference}); choose another --output, or remove it",

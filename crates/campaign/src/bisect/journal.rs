@@ -37,6 +37,25 @@ pub struct BisectStep {
     pub ratio: f64,
 }
 
+/// A state that cannot be measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Index of the state.
+    pub state: usize,
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub left_out: String,
+}
+
+/// A line behind the first.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Step(BisectStep),
+    LeftOut(LeftOut),
+}
+
 /// A journal, open for the next line.
 #[derive(Debug)]
 pub struct Journal {
@@ -44,6 +63,7 @@ pub struct Journal {
     file: File,
     header: Header,
     measured: Vec<BisectStep>,
+    left_out: Vec<LeftOut>,
 }
 
 impl Journal {
@@ -78,7 +98,7 @@ impl Journal {
             whole = 0;
         }
         let mut lines = old[..whole].lines().enumerate();
-        let mut measured = Vec::new();
+        let (mut measured, mut left_out) = (Vec::new(), Vec::new());
         let is_new = match lines.next() {
             None => true,
             Some((_, first)) => {
@@ -87,15 +107,22 @@ impl Journal {
             }
         };
         for (index, line) in lines {
-            let own: BisectStep = parse(&path, index + 1, line)?;
-            if header.chain.get(own.state) != Some(&own.name) {
-                let what = format!("state {} of the chain is not '{}'", own.state, own.name);
+            let own: Line = parse(&path, index + 1, line)?;
+            let (state, name) = match &own {
+                Line::Step(own) => (own.state, &own.name),
+                Line::LeftOut(own) => (own.state, &own.name),
+            };
+            if header.chain.get(state) != Some(name) {
+                let what = format!("state {state} of the chain is not '{name}'");
                 return Err(BisectError::Line { path, line: index + 1, what });
             }
-            measured.push(own);
+            match own {
+                Line::Step(own) => measured.push(own),
+                Line::LeftOut(own) => left_out.push(own),
+            }
         }
         file.set_len(whole as u64).map_err(BisectError::io("write", &path))?;
-        let mut journal = Self { path, file, header, measured };
+        let mut journal = Self { path, file, header, measured, left_out };
         if is_new {
             let line = encode(&journal.header);
             journal.append(&line)?;
@@ -111,6 +138,30 @@ impl Journal {
     /// The measurements so far.
     pub fn measured(&self) -> &[BisectStep] {
         &self.measured
+    }
+
+    /// The states that are left out.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// Leaves a state out from now on, and says why; one that is left out already stays so.
+    ///
+    /// # Errors
+    /// When it is an end of the chain, or the journal cannot be written.
+    pub fn leave_out(&mut self, state: usize, why: &str) -> Result<(), BisectError> {
+        let chain = &self.header.chain;
+        let name = chain.get(state).cloned().unwrap_or_default();
+        if state == 0 || state + 1 >= chain.len() {
+            return Err(BisectError::End { name, why: why.to_owned() });
+        }
+        if self.left_out.iter().any(|own| own.state == state) {
+            return Ok(());
+        }
+        let own = LeftOut { state, name, left_out: why.to_owned() };
+        self.append(&encode(&own))?;
+        self.left_out.push(own);
+        Ok(())
     }
 
     /// Adds a measurement.

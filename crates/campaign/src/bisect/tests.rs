@@ -88,7 +88,7 @@ fn a_bisection_that_was_killed_goes_on_and_measures_nothing_twice() {
                 let dir = dir.path().to_owned();
                 return Err(BisectError::NoBlock { dir, probe: "killed".into() });
             }
-            Ok(Some(level(state)))
+            Ok(Compared::Ratio(level(state)))
         },
         |_| {},
     );
@@ -101,16 +101,16 @@ fn a_bisection_that_was_killed_goes_on_and_measures_nothing_twice() {
     let mut again = Journal::open(dir.path(), header(16)).unwrap();
     assert_eq!(again.measured().len(), 4);
     let mut count = 0;
-    let answer: Result<Answer, BisectError> = bisect(
+    let found: Result<Found, BisectError> = bisect(
         &mut again,
         Terms::default(),
         |state| {
             count += 1;
-            Ok(Some(level(state)))
+            Ok(Compared::Ratio(level(state)))
         },
         |_| {},
     );
-    assert!(matches!(answer, Ok(Answer::Culprit { step, .. }) if step.at == 11));
+    assert!(matches!(found.unwrap().answer, Answer::Culprit { step, .. } if step.at == 11));
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1 + 4 + count);
 }
 
@@ -119,23 +119,58 @@ fn what_nothing_came_of_is_asked_again_and_given_up_after_some() {
     let dir = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(dir.path(), header(16)).unwrap();
     let mut asked = 0;
-    let answer: Result<Answer, BisectError> = bisect(
+    let found: Result<Found, BisectError> = bisect(
         &mut journal,
         Terms::default(),
         |state| {
             asked += 1;
-            Ok((asked % 3 == 0).then_some(if state < 11 { 1.0 } else { 0.95 }))
+            let ratio = Compared::Ratio(if state < 11 { 1.0 } else { 0.95 });
+            Ok(if asked % 3 == 0 { ratio } else { Compared::Nothing })
         },
         |_| {},
     );
-    assert!(matches!(answer, Ok(Answer::Culprit { step, .. }) if step.at == 11));
+    assert!(matches!(found.unwrap().answer, Answer::Culprit { step, .. } if step.at == 11));
     assert!(asked >= 3 * journal.measured().len());
     let other = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(other.path(), header(16)).unwrap();
-    let none: Result<Answer, BisectError> =
-        bisect(&mut journal, Terms::default(), |_| Ok(None), |_| {});
+    let none: Result<Found, BisectError> =
+        bisect(&mut journal, Terms::default(), |_| Ok(Compared::Nothing), |_| {});
     let error = none.unwrap_err().to_string();
     assert!(error.contains("r15") && error.contains("goes on"), "{error}");
+}
+
+/// Those around the change cannot be measured: one of them ended the bisection.
+#[test]
+fn states_that_cannot_be_measured_are_left_out_for_good() {
+    let dir = tempfile::tempdir().unwrap();
+    let broken = 10..=12;
+    let mut asked = Vec::new();
+    let mut run = || -> Result<Found, BisectError> {
+        let mut journal = Journal::open(dir.path(), header(16))?;
+        bisect(
+            &mut journal,
+            Terms::default(),
+            |state| {
+                asked.push(state);
+                Ok(match broken.contains(&state) {
+                    true => Compared::Untestable("it does not build".into()),
+                    false => Compared::Ratio(if state < 11 { 1.0 } else { 0.95 }),
+                })
+            },
+            |_| {},
+        )
+    };
+    let found = run().unwrap();
+    let Answer::Culprit { step, .. } = found.answer else { panic!("{found:?}") };
+    assert_eq!((found.states[step.at - 1], found.states[step.at]), (9, 13));
+    // the journal knows them: nothing is tried again
+    assert_eq!(run().unwrap(), found);
+    for state in broken.clone() {
+        assert!(asked.iter().filter(|own| **own == state).count() <= 1, "{asked:?}");
+    }
+    let mut journal = Journal::open(dir.path(), header(16)).unwrap();
+    let error = journal.leave_out(15, "it does not build").unwrap_err().to_string();
+    assert!(error.contains("r15") && error.contains("--bad"), "{error}");
 }
 
 #[test]

@@ -35,9 +35,13 @@ pub struct Args {
 
     /// What makes a state ready (builds a kernel), run once for each by sh with its name in
     /// FWDLAB_STATE. What it writes into the file FWDLAB_VARIANT is added to the state's variant:
-    /// kernel = "...", or set = { ... }
+    /// kernel = "...", or set = { ... }. A state for which it ends with 125 is left out
     #[arg(long, value_name = "COMMAND")]
     pub(super) command: Option<String>,
+
+    /// A state between the ends that cannot be measured, to be left out from now on; may be given several times
+    #[arg(long, value_name = "STATE", conflicts_with = "lab")]
+    pub(super) skip: Vec<String>,
 
     /// Vary fwdlab itself at a fixed device: NAME=PROGRAM, twice, the older first
     #[arg(long, value_name = "NAME=PROGRAM", num_args = 1, conflicts_with_all = ["list", "git"])]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
-use fwdlab_campaign::bisect::{BisectError, derive, ratio, variants};
+use fwdlab_campaign::bisect::{BisectError, Compared, derive, ratio, variants};
 use fwdlab_results::{Metric, Results, Trial};
 
 use super::Args;
@@ -21,6 +21,9 @@ pub struct Lab {
     /// Where it is.
     pub program: PathBuf,
 }
+
+/// What a command ends with where its state cannot be measured, as for `git bisect run`.
+const UNTESTABLE: i32 = 125;
 
 /// Somebody asked the bisection to stop.
 #[derive(Debug)]
@@ -55,14 +58,25 @@ pub struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// How well a state does beside the good end; `None` where no block has a good trial of both.
+    /// How well a state does beside the good end; nothing where no block has a good trial of both.
     ///
     /// # Errors
-    /// When a state cannot be made ready, or the comparison does not end well.
-    pub fn compare(&mut self, good: &str, state: &str) -> anyhow::Result<Option<f64>> {
+    /// When the good end cannot be made ready, or the comparison does not end well.
+    pub fn compare(&mut self, good: &str, state: &str) -> anyhow::Result<Compared> {
         let mut settings = BTreeMap::new();
         for own in [good, state] {
-            settings.insert(own, self.prepare(own)?);
+            match self.prepare(own)? {
+                Some(made) => settings.insert(own, made),
+                None if own == good => {
+                    bail!(
+                        "--command ended with {UNTESTABLE} for {good}, which all are compared with: name another --good"
+                    )
+                }
+                None => {
+                    fwdlab_guard::say!("{state} is left out: --command ended with {UNTESTABLE}");
+                    return Ok(Compared::Untestable(format!("--command ended with {UNTESTABLE}")));
+                }
+            };
         }
         let program = std::env::current_exe().context("cannot find this program")?;
         let dir = self.run(&program, [good, state], "", &settings)?;
@@ -70,18 +84,18 @@ impl Probe<'_> {
         match ratio(&dir, good, state, self.arguments.traffic.as_deref()) {
             Err(error @ BisectError::NoBlock { .. }) => {
                 fwdlab_guard::say!("{error}; it is compared again");
-                Ok(None)
+                Ok(Compared::Nothing)
             }
-            ratio => Ok(Some(ratio?)),
+            ratio => Ok(Compared::Ratio(ratio?)),
         }
     }
 
-    /// How well one variant does under the newer lab beside the older one, one after the other; `None` where one
+    /// How well one variant does under the newer lab beside the older one, one after the other; nothing where one
     /// of them has no good trial of it.
     ///
     /// # Errors
     /// When a build does not run to its end.
-    pub fn compare_labs(&mut self, [old, new]: &[Lab; 2]) -> anyhow::Result<Option<f64>> {
+    pub fn compare_labs(&mut self, [old, new]: &[Lab; 2]) -> anyhow::Result<Compared> {
         let names = variants(&self.arguments.experiment, self.text)?;
         let name = |asked: &Option<String>, at: usize| {
             asked
@@ -105,7 +119,7 @@ impl Probe<'_> {
             (results(self, old)?, first)
         };
         self.note(&[&of_old, &of_new]);
-        Ok(self.ratio_of([&of_old, &of_new], &one))
+        Ok(self.ratio_of([&of_old, &of_new], &one).map_or(Compared::Nothing, Compared::Ratio))
     }
 
     /// Counts a comparison that others disturbed: of a few short trials it may say anything.
@@ -169,7 +183,8 @@ impl Probe<'_> {
         // exit code 1 says that a trial failed: its block is left out
         if !matches!(ran.status.code(), Some(0 | 1)) {
             bail!(
-                "the comparison of {state} with {good} did not end well:\n{}",
+                "the comparison of {state} with {good} did not end well:\n{}\n(a state between the ends that cannot be \
+                 measured is left out with --skip STATE)",
                 derived::of_original(
                     String::from_utf8_lossy(&ran.stderr).trim(),
                     Told { path: &hidden, text: &text },
@@ -180,9 +195,10 @@ impl Probe<'_> {
         Ok(dir)
     }
 
-    /// Makes a state ready, once, and returns the settings that the command wrote for it.
-    fn prepare(&self, state: &str) -> anyhow::Result<String> {
-        let Some(command) = &self.arguments.command else { return Ok(String::new()) };
+    /// Makes a state ready, once, and returns the settings that the command wrote for it; `None` where it says that
+    /// the state cannot be measured.
+    fn prepare(&self, state: &str) -> anyhow::Result<Option<String>> {
+        let Some(command) = &self.arguments.command else { return Ok(Some(String::new())) };
         let ready = self.dir.join("ready");
         std::fs::create_dir_all(&ready)
             .with_context(|| format!("cannot create {}", ready.display()))?;
@@ -190,7 +206,7 @@ impl Probe<'_> {
             ready.canonicalize().with_context(|| format!("cannot find {}", ready.display()))?;
         let mark = ready.join(file_name(state));
         if let Ok(settings) = std::fs::read_to_string(&mark) {
-            return Ok(settings);
+            return Ok(Some(settings));
         }
         if let Some(repository) = self.repository {
             repository.check_out(state)?;
@@ -206,12 +222,19 @@ impl Probe<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Stopped.into());
         }
+        if status.code() == Some(UNTESTABLE) {
+            return Ok(None);
+        }
         if !status.success() {
-            bail!("--command ended with {status} for {state}");
+            bail!(
+                "--command ended with {status} for {state}; mend it, or, of a state between the ends that cannot be \
+                 measured, have it end with {UNTESTABLE}, or name the state with --skip"
+            );
         }
         std::fs::rename(&settings, &mark)
             .with_context(|| format!("cannot write {}", mark.display()))?;
-        std::fs::read_to_string(&mark).with_context(|| format!("cannot read {}", mark.display()))
+        let made = std::fs::read_to_string(&mark);
+        made.map(Some).with_context(|| format!("cannot read {}", mark.display()))
     }
 }
 

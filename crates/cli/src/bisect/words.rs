@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
+use fwdlab_campaign::bisect::{Found, LeftOut};
 use fwdlab_stats::bisect::{Answer, Step};
 use fwdlab_stats::{far_change, plural};
 
 use crate::plan::duration;
 
 /// What an answer came of.
-pub struct Told {
+pub struct Told<'a> {
     /// Comparisons in all.
     pub count: usize,
     /// The most that were asked for.
     pub most: usize,
     /// Whether the states are builds of fwdlab.
     pub is_of_labs: bool,
+    /// The states that could not be measured.
+    pub left_out: &'a [LeftOut],
 }
 
 /// What one comparison took, and how long that makes it: one change in a chain of so many states takes the ends, both
@@ -38,9 +41,25 @@ pub fn time(one: Duration, states: usize, most: usize) -> String {
     )
 }
 
-fn of_step(step: &Step, chain: &[String]) -> String {
+fn of_step(step: &Step, found: &Found, chain: &[String]) -> String {
     let size = size(step.ratio, [step.low, step.high]);
-    format!("{} ({size}, beside {})", chain[step.at], chain[step.at - 1])
+    let (before, between, at) = around(step, found, chain);
+    let or = match between {
+        [] => String::new(),
+        [one] => format!(" or {one}, which was left out"),
+        several => format!(" or one of {}, which were left out", several.join(", ")),
+    };
+    format!("{at}{or} ({size}, beside {before})")
+}
+
+/// The last state before a step, those that were left out behind it, and the first after it.
+fn around<'a>(
+    step: &Step,
+    found: &Found,
+    chain: &'a [String],
+) -> (&'a String, &'a [String], &'a String) {
+    let (before, at) = (found.states[step.at - 1], found.states[step.at]);
+    (&chain[before], &chain[before + 1..at], &chain[at])
 }
 
 /// `-3.1 %, -3.6 to -2.6`; beyond ten times `x12.0, x11.0 to x13.0`.
@@ -56,19 +75,19 @@ fn size(ratio: f64, [low, high]: [f64; 2]) -> String {
     format!("{ratio:+.1} %, {low:+.1} to {high:+.1}")
 }
 
-pub fn words(answer: &Answer, chain: &[String], told: &Told) -> String {
+pub fn words(found: &Found, chain: &[String], told: &Told<'_>) -> String {
     let count = told.count;
     let all = |steps: &[Step]| {
         let lines: Vec<String> =
-            steps.iter().map(|step| format!("  {}", of_step(step, chain))).collect();
+            steps.iter().map(|step| format!("  {}", of_step(step, found, chain))).collect();
         lines.join("\n")
     };
     let (good, bad) = (&chain[0], &chain[chain.len() - 1]);
-    let text = match answer {
+    let text = match &found.answer {
         Answer::Culprit { step, probability } => format!(
-            "the culprit is {}; probability {:.1} %",
-            of_step(step, chain),
-            probability * 100.0
+            "the culprit is {}; probability {}",
+            of_step(step, found, chain),
+            of_probability(*probability)
         ),
         Answer::Several(steps) => format!("several changes:\n{}", all(steps)),
         Answer::Cancelled(steps) => {
@@ -101,7 +120,19 @@ pub fn words(answer: &Answer, chain: &[String], told: &Told) -> String {
         ),
     };
     let (states, comparisons) = (plural(chain.len(), "state"), plural(count, "comparison"));
-    format!("{text}\n{states}, {comparisons}\n")
+    let left_out = match told.left_out.len() {
+        0 => String::new(),
+        count => format!(", {count} left out"),
+    };
+    format!("{text}\n{states}{left_out}, {comparisons}\n")
+}
+
+/// Nothing that is measured is sure: no "100.0 %".
+fn of_probability(probability: f64) -> String {
+    match probability {
+        0.9995.. => "above 99.9 %".to_owned(),
+        _ => format!("{:.1} %", probability * 100.0),
+    }
 }
 
 /// What to think of comparisons beside others.
@@ -113,27 +144,24 @@ pub fn disturbed(disturbed: usize, count: usize) -> String {
     )
 }
 
-pub fn json(
-    answer: &Answer,
-    chain: &[String],
-    count: usize,
-    is_of_labs: bool,
-) -> anyhow::Result<String> {
+pub fn json(found: &Found, chain: &[String], told: &Told<'_>) -> anyhow::Result<String> {
     use serde_json::json;
     let of = |step: &Step| {
+        let (before, between, at) = around(step, found, chain);
         json!({
-            "first_changed": chain[step.at],
-            "last_before": chain[step.at - 1],
+            "first_changed": at,
+            "last_before": before,
+            "left_out_between": between,
             "percent": step.ratio * 100.0,
             "low": step.low * 100.0,
             "high": step.high * 100.0,
         })
     };
-    let (kind, steps, probability) = match answer {
+    let (kind, steps, probability) = match &found.answer {
         Answer::Culprit { step, probability } => ("culprit", vec![of(step)], Some(*probability)),
         Answer::Several(steps) => ("several changes", steps.iter().map(of).collect(), None),
         Answer::Cancelled(steps) => ("changes that cancel", steps.iter().map(of).collect(), None),
-        Answer::Gone { .. } if is_of_labs => ("no difference", Vec::new(), None),
+        Answer::Gone { .. } if told.is_of_labs => ("no difference", Vec::new(), None),
         Answer::Gone { .. } => ("lab or machine changed", Vec::new(), None),
         Answer::NoCulprit => ("no single culprit", Vec::new(), None),
         Answer::TooNoisy { .. } => ("too noisy", Vec::new(), None),
@@ -143,7 +171,8 @@ pub fn json(
         "steps": steps,
         "probability": probability,
         "states": chain.len(),
-        "comparisons": count,
+        "left_out": told.left_out.iter().map(|own| json!({"state": own.name, "why": own.left_out})).collect::<Vec<_>>(),
+        "comparisons": told.count,
     });
     crate::output::json(&value)
 }
@@ -156,11 +185,13 @@ mod tests {
     #[test]
     fn builds_of_the_lab_that_measure_alike_are_said_to() {
         let gone = Answer::Gone { ratio: 0.001, low: -0.002, high: 0.004 };
+        let gone = Found { answer: gone, states: vec![0, 1] };
         let chain = ["old".to_owned(), "new".to_owned()];
-        let of = |is_of_labs| words(&gone, &chain, &Told { count: 12, most: 200, is_of_labs });
+        let told = |is_of_labs| Told { count: 12, most: 200, is_of_labs, left_out: &[] };
+        let of = |is_of_labs| words(&gone, &chain, &told(is_of_labs));
         assert!(of(true).contains("are not what changed") && !of(true).contains("the machine"));
         assert!(of(false).contains("the lab or the machine changed"));
-        let json = json(&gone, &chain, 12, true).unwrap();
+        let json = json(&gone, &chain, &told(true)).unwrap();
         assert!(json.contains("\"no difference\""), "{json}");
     }
 
@@ -169,14 +200,34 @@ mod tests {
     fn a_limit_that_was_reached_is_named_and_not_the_noise() {
         let chain = ["a".to_owned(), "b".to_owned()];
         let of = |count| {
-            words(
-                &Answer::TooNoisy { noise: 0.2 },
-                &chain,
-                &Told { count, most: 20, is_of_labs: false },
-            )
+            let answer = Answer::TooNoisy { noise: 0.2 };
+            let told = Told { count, most: 20, is_of_labs: false, left_out: &[] };
+            words(&Found { answer, states: vec![0, 1] }, &chain, &told)
         };
         assert!(of(20).contains("--most") && !of(20).contains("noisy"), "{}", of(20));
         assert!(of(19).contains("too noisy"));
+    }
+
+    #[test]
+    fn a_step_over_states_that_were_left_out_names_them_all() {
+        let chain = ["a", "b", "c", "d"].map(str::to_owned);
+        let step = Step { at: 1, ratio: -0.05, low: -0.06, high: -0.04 };
+        let answer = Answer::Culprit { step, probability: 0.99 };
+        let found = Found { answer, states: vec![0, 3] };
+        let left_out = [1, 2].map(|state| LeftOut {
+            state,
+            name: chain[state].clone(),
+            left_out: "--skip".into(),
+        });
+        let told = Told { count: 9, most: 200, is_of_labs: false, left_out: &left_out };
+        let text = words(&found, &chain, &told);
+        assert!(text.contains("the culprit is d or one of b, c, which were left out"), "{text}");
+        assert!(text.contains("probability 99.0 %") && of_probability(1.0) == "above 99.9 %");
+        assert!(text.contains("beside a") && text.contains("4 states, 2 left out, 9"), "{text}");
+        let data: serde_json::Value =
+            serde_json::from_str(&json(&found, &chain, &told).unwrap()).unwrap();
+        assert_eq!(data["steps"][0]["left_out_between"], serde_json::json!(["b", "c"]));
+        assert_eq!(data["left_out"][0]["why"], "--skip");
     }
 
     #[test]
