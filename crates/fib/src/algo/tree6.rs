@@ -25,7 +25,7 @@ use crate::lookup::Lookup;
 use crate::nexthop::NexthopId;
 use crate::simd::count::Count;
 use crate::simd::lanes::{self, Groups};
-use crate::simd::level::{self, Kernel};
+use crate::simd::level::{self, Batched, Kernel};
 
 /// Keys of a node, and its children.
 const KEYS: usize = 16;
@@ -43,10 +43,9 @@ const MORE: u16 = u16::MAX;
 const LIST: u32 = 1 << 31;
 /// Addresses that are looked at together.
 const STAGE: usize = 32;
-/// Addresses whose lists are searched together.
+/// Addresses whose first looks are taken together, and whose lists are searched together.
 const CHUNK: usize = 2 * STAGE;
-/// Addresses of a chunk that tell whether it is worth a first look, and how many of them may lie
-/// beyond.
+/// Addresses that tell whether so many are worth a first look, and how many of them may lie beyond.
 const PROBES: usize = 8;
 const FEW_OF_PROBES: usize = 2;
 
@@ -266,34 +265,57 @@ impl Tree {
         }
     }
 
-    /// Up to [`CHUNK`] lookups. Where probes find more than a few addresses that need the tree, all
-    /// go there at once; otherwise those whose first look says so, after it has been taken for all.
+    /// Whether few of some addresses need the tree, so that a first look for all is worth it.
     #[inline(always)]
-    fn chunk<C: Count>(&self, addrs: &[[u128; STAGE]], answers: &mut [[NexthopId; STAGE]]) {
-        let Some(probes) = addrs.first() else { return };
-        let below = probes.iter().step_by(STAGE / PROBES).filter(|addr| self.first(**addr) == MORE);
-        if below.count() > FEW_OF_PROBES {
-            return self.all_below::<C>(addrs, answers);
+    fn is_sparse(&self, addrs: &[u128]) -> bool {
+        let probes = addrs.get(..STAGE).unwrap_or_default().iter().step_by(STAGE / PROBES);
+        let more = probes.map(|addr| usize::from(self.first(*addr) == MORE));
+        more.sum::<usize>() <= FEW_OF_PROBES
+    }
+
+    /// Up to [`CHUNK`] lookups. A call is the last thing that is done: a burst saves no registers for it.
+    #[inline(always)]
+    fn chunk(&self, addrs: &[u128], answers: &mut [NexthopId]) {
+        match self.is_sparse(addrs) {
+            true => level::run_batch(Sparse(self), addrs, answers),
+            false => level::run_batch(Dense(self), addrs, answers),
         }
-        let mut any = 0;
-        for (addrs, answers) in addrs.iter().zip(answers.iter_mut()) {
+    }
+
+    #[inline(never)]
+    fn chunks(&self, addrs: &[u128], answers: &mut [NexthopId]) {
+        for (addrs, answers) in addrs.chunks(CHUNK).zip(answers.chunks_mut(CHUNK)) {
+            self.chunk(addrs, answers);
+        }
+    }
+
+    /// First looks of up to [`CHUNK`] addresses, and then the tree for those whose look says so.
+    ///
+    /// Nothing is decided until all looks are taken: a branch waits for the addresses, which may come from
+    /// memory, and one of two is foreseen wrongly.
+    #[inline(always)]
+    fn look<C: Count>(&self, addrs: &[[u128; STAGE]], answers: &mut [[NexthopId; STAGE]]) {
+        let mut left = 0_u64;
+        for (stage, (addrs, answers)) in addrs.iter().zip(answers.iter_mut()).enumerate() {
+            // A bit for each that has its nexthop, the first one's highest: an addition with carry.
+            let mut found = 0_u32;
             each(|i| {
-                answers[i] = NexthopId(self.first(addrs[i]).into());
-                // The bit above for MORE alone.
-                any |= answers[i].0 + 1;
+                let nexthop = self.first(addrs[i]);
+                found = found + found + u32::from(nexthop < MORE);
+                answers[i] = NexthopId(nexthop.into());
             });
+            left |= u64::from(!found.reverse_bits()) << (STAGE * stage % CHUNK);
         }
-        // Vectors of what was just stored one by one wait for their way to the cache.
-        if any <= u32::from(MORE) {
-            return;
+        // One loop for both stages: each loop of unknown length ends in a wrongly predicted branch.
+        lanes::look_again(left, addrs, answers, |answer, addr| *answer = self.below::<C>(addr));
+    }
+
+    /// Fewer lookups than a stage.
+    #[inline(always)]
+    fn rest<C: Count>(&self, addrs: &[u128], answers: &mut [NexthopId]) {
+        if !addrs.is_empty() {
+            level::aside::<C, _>(Rest(self, addrs, answers));
         }
-        // For both stages: each loop of unknown length ends in a wrongly predicted branch.
-        let bits = |stage: &[NexthopId; STAGE]| {
-            C::high_bits(&lanes::map(stage, |answer| answer.0 + ((1 << 31) - u32::from(MORE))))
-        };
-        let high = answers.get(1).map_or(0, bits);
-        let more = u64::from(high) << STAGE | answers.first().map_or(0, |a| bits(a).into());
-        lanes::look_again(more, addrs, answers, |answer, addr| *answer = self.below::<C>(addr));
     }
 
     /// Through the tree, and then through the lists of those that have one.
@@ -361,19 +383,6 @@ impl Kernel for Below<'_> {
     }
 }
 
-/// Up to [`CHUNK`] lookups. A kernel of its own: with the loop over chunks around it the compiler
-/// keeps less of it in registers, a sixth of the rate.
-struct Chunk<'a>(&'a Tree, &'a [[u128; STAGE]], &'a mut [[NexthopId; STAGE]]);
-
-impl Kernel for Chunk<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<C: Count>(self) {
-        self.0.chunk::<C>(self.1, self.2);
-    }
-}
-
 /// Fewer lookups than a stage.
 struct Rest<'a>(&'a Tree, &'a [u128], &'a mut [NexthopId]);
 
@@ -383,9 +392,32 @@ impl Kernel for Rest<'_> {
     #[inline(always)]
     fn run<C: Count>(self) {
         let Self(tree, addrs, answers) = self;
-        for (answer, &addr) in answers.iter_mut().zip(addrs) {
-            *answer = tree.find::<C>(addr);
-        }
+        lanes::fill(addrs, answers, |addr| tree.find::<C>(addr));
+    }
+}
+
+/// Up to [`CHUNK`] addresses of which few need the tree.
+struct Sparse<'a>(&'a Tree);
+
+impl Batched<u128> for Sparse<'_> {
+    #[inline(always)]
+    fn batch<C: Count>(self, addrs: &[u128], answers: &mut [NexthopId]) {
+        let Groups { addrs, answers, rest, rest_answers } = lanes::groups(addrs, answers);
+        self.0.look::<C>(addrs, answers);
+        self.0.rest::<C>(rest, rest_answers);
+    }
+}
+
+/// Up to [`CHUNK`] addresses of which most need the tree. With the loop over chunks around it the compiler
+/// keeps less of it in registers, a sixth of the rate.
+struct Dense<'a>(&'a Tree);
+
+impl Batched<u128> for Dense<'_> {
+    #[inline(always)]
+    fn batch<C: Count>(self, addrs: &[u128], answers: &mut [NexthopId]) {
+        let Groups { addrs, answers, rest, rest_answers } = lanes::groups(addrs, answers);
+        self.0.all_below::<C>(addrs, answers);
+        self.0.rest::<C>(rest, rest_answers);
     }
 }
 
@@ -398,14 +430,9 @@ impl Lookup<Inet6> for Tree {
     }
 
     fn lookup_batch(&self, addrs: &[u128], answers: &mut [NexthopId]) {
-        let Groups { addrs, answers, rest, rest_answers } =
-            lanes::groups::<_, _, STAGE>(addrs, answers);
-        let chunks = addrs.chunks(CHUNK / STAGE).zip(answers.chunks_mut(CHUNK / STAGE));
-        for (addrs, answers) in chunks {
-            level::run(Chunk(self, addrs, answers));
-        }
-        if !rest.is_empty() {
-            level::run(Rest(self, rest, rest_answers));
+        match addrs.len() {
+            ..=CHUNK => self.chunk(addrs, answers),
+            _ => self.chunks(addrs, answers),
         }
     }
 

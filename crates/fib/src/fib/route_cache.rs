@@ -41,7 +41,7 @@ const LANES: usize = 16;
 /// Addresses that are looked up without the table before it is used: a [`SAMPLED`]th of them, chosen by
 /// what they are, is kept, and the second half says whether they come again.
 const SAMPLE: u32 = 1 << 17;
-const SAMPLED: u64 = 16;
+const SAMPLED: u64 = 64;
 /// Addresses after which it is judged whether the answers pay.
 const WINDOW: u32 = 4096;
 /// One missed address in so many takes the place of another.
