@@ -251,7 +251,13 @@ impl Campaign<'_> {
         let is_watched = !arguments.quiet && std::io::stderr().is_terminal();
         device = process::in_processes(device, experiment, processes, is_watched)?;
         let dir = opened.journal.dir().to_owned();
-        let how = How { is_quiet: arguments.quiet, is_retry: arguments.retry_failed };
+        let is_profiled = experiment.profile && device.without_profiles().is_none();
+        let profiles = experiment.variants.len() * experiment.traffics.len();
+        let how = How {
+            is_quiet: arguments.quiet,
+            is_retry: arguments.retry_failed,
+            profiles: if is_profiled { profiles } else { 0 },
+        };
         let end = measure(experiment, device.as_mut(), opened, how, stop)?;
         Ok(ended_early(&end, &dir).map_or(Ran::Whole(dir), Ran::Ended))
     }
@@ -329,6 +335,8 @@ pub(crate) struct How {
     pub is_quiet: bool,
     /// FAILED trials run again.
     pub is_retry: bool,
+    /// Profiles that follow.
+    pub profiles: usize,
 }
 
 /// The memory of this machine; what a debug build measures is not worth one, unless asked for.
@@ -399,7 +407,7 @@ pub(crate) fn measure(
     let runner = Runner {
         experiment,
         device,
-        observer: &mut Bar::new(how.is_quiet),
+        observer: &mut Bar::new(how.is_quiet, how.profiles),
         stopper: &mut UntilDecided::new(experiment),
         stop,
     };

@@ -428,7 +428,8 @@ fn a_signal_while_profiles_are_taken_stops_the_run_and_the_next_one_takes_them()
     let short = EXPERIMENT.replace("blocks = 3", "profile = true\nblocks = 2");
     let lab = Lab::new(&short);
     let mut command = lab.command_that_hears(&["run", "short.toml"]);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut said = String::new();
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     while !said.contains("profile 1 of 2") {
@@ -438,6 +439,8 @@ fn a_signal_while_profiles_are_taken_stops_the_run_and_the_next_one_takes_them()
     lines.map_while(Result::ok).for_each(|line| said += &line);
     assert_eq!(child.wait().expect("an end").code(), Some(130), "{said}");
     assert!(said.contains("run the same command again"), "{said}");
+    // The time left was that of the trials, half of all.
+    assert!(said.contains(" s, then 2 profiles"), "{said}");
     assert!(!lab.path("results/short/README.md").exists(), "{said}");
     let output = lab.measured(&["run", "short.toml"]);
     assert!(text(&output.stderr).contains("profile 2 of 2"), "{}", text(&output.stderr));
