@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use fwdlab_campaign::profiling::{Session, check_place};
+use fwdlab_campaign::profiling::{ProfiledTrial, Session, check_place};
 use fwdlab_guard::words::one_line;
 use fwdlab_report as report;
 use fwdlab_results::environment::Environment;
@@ -33,7 +34,7 @@ pub struct Args {
 
 /// Runs one profiled trial for each variant and traffic and makes the report anew.
 ///
-/// Exit code 1 when a profile is missing or was refused.
+/// Exit code 1 when a profile is missing or was refused, 130 when it was stopped.
 ///
 /// # Errors
 /// When the results or the experiment cannot be read, or a file cannot be written.
@@ -66,7 +67,7 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
             );
         }
     }
-    let is_complete = take(Session {
+    let end = take(Session {
         experiment: &experiment,
         device: device.as_mut(),
         results: &results,
@@ -75,7 +76,14 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     })?;
     report::write(&arguments.dir, &results)?;
     output::print(&format!("report: {}\n", arguments.dir.join("README.md").display()))?;
-    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(match end {
+        End::Complete => ExitCode::SUCCESS,
+        End::Lacking => ExitCode::FAILURE,
+        End::Stopped => {
+            fwdlab_guard::say!("stopped\nrun the same command again to take all profiles");
+            ExitCode::from(interrupt::STOPPED)
+        }
+    })
 }
 
 /// There is no other place for profiles than their results, but a copy of these.
@@ -89,14 +97,25 @@ fn elsewhere(error: Error) -> anyhow::Error {
     }
 }
 
-/// Takes the profiles and says on stderr what became of them; true when all are good.
+/// What became of the profiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// All are there, and good.
+    Complete,
+    /// One is missing, or the report refuses it.
+    Lacking,
+    /// A signal came before the last.
+    Stopped,
+}
+
+/// Takes the profiles and says on stderr what became of them.
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn take(mut session: Session<'_>) -> anyhow::Result<bool> {
+pub fn take(mut session: Session<'_>) -> anyhow::Result<End> {
     if let Some(why) = session.device.without_profiles() {
         fwdlab_guard::say!("warning: no profiles: {why}; {}", features::REMEDY);
-        return Ok(false);
+        return Ok(End::Lacking);
     }
     session.device.keep_logs_in(&session.results.dir);
     let wanted = session.experiment.variants.len() * session.experiment.traffics.len();
@@ -107,6 +126,12 @@ pub fn take(mut session: Session<'_>) -> anyhow::Result<bool> {
         done += 1;
         fwdlab_guard::say!("profile {done} of {wanted}: {variant}, {traffic}{left}");
     })?;
+    let is_good = |outcome: &ProfiledTrial| outcome.problem.is_none();
+    let is_complete = outcomes.len() == wanted && outcomes.iter().all(is_good);
+    // One that came behind the last of good ones stopped nothing.
+    if session.stop.load(Ordering::Relaxed) && !is_complete {
+        return Ok(End::Stopped);
+    }
     for outcome in &outcomes {
         if let Some(problem) = &outcome.problem {
             fwdlab_guard::say!(
@@ -116,5 +141,5 @@ pub fn take(mut session: Session<'_>) -> anyhow::Result<bool> {
             );
         }
     }
-    Ok(outcomes.len() == wanted && outcomes.iter().all(|outcome| outcome.problem.is_none()))
+    Ok(if is_complete { End::Complete } else { End::Lacking })
 }

@@ -16,6 +16,10 @@ const PAUSE: Duration = Duration::from_secs(10);
 pub struct Bar {
     bar: ProgressBar,
     is_quiet: bool,
+    /// The columns that the bar was made for.
+    columns: usize,
+    /// Profiles that are taken behind the last trial.
+    profiles: usize,
     /// Lines are wanted, and when the last was printed.
     lines: Option<Instant>,
     started: Instant,
@@ -26,18 +30,22 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// A bar for a campaign; nothing is drawn when `is_quiet` or stderr is not a terminal.
-    pub fn new(is_quiet: bool) -> Self {
+    /// A bar for a campaign with so many profiles behind it; nothing is drawn when `is_quiet` or stderr is not a
+    /// terminal.
+    pub fn new(is_quiet: bool, profiles: usize) -> Self {
         let is_drawn = !is_quiet && !crate::output::is_dumb();
         let is_seen = is_drawn && std::io::stderr().is_terminal();
         let target =
             if is_drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(1), target);
-        bar.set_style(style(crate::output::width_of_stderr()));
+        let columns = crate::output::width_of_stderr();
+        bar.set_style(style(columns));
         let lines = (!is_quiet && !is_seen).then(Instant::now);
         Self {
             bar,
             is_quiet,
+            columns,
+            profiles,
             lines,
             started: Instant::now(),
             count: Count::default(),
@@ -47,13 +55,27 @@ impl Bar {
     }
 
     /// What matters most comes first: a narrow terminal cuts the rest.
-    fn message(&self, what: &str) {
+    fn message(&mut self, what: &str) {
+        let columns = crate::output::width_of_stderr();
+        if columns != self.columns {
+            self.columns = columns;
+            self.bar.set_style(style(columns));
+        }
         let left = self.time_left().map(|left| format!("{} s left  ", left.as_secs()));
         let rate = Some(self.rate_pps).filter(|rate| *rate > 0.0);
         let rate = rate.map(|rate| format!("  {}", units::rate(rate)));
         self.bar.set_message(
-            [left.unwrap_or_default(), what.to_owned(), rate.unwrap_or_default()].concat(),
+            [left.unwrap_or_default(), what.to_owned(), rate.unwrap_or_default(), self.then()]
+                .concat(),
         );
+    }
+
+    /// What comes behind the trials, of which the time that is left says nothing.
+    fn then(&self) -> String {
+        match self.profiles {
+            0 => String::new(),
+            count => format!(", then {}", units::plural(count, "profile")),
+        }
     }
 
     /// Says how far it is, where there is no bar.
@@ -65,7 +87,7 @@ impl Bar {
         let left = self.time_left().filter(|_| !self.count.is_end());
         let left = left.map_or_else(String::new, |left| format!(", {} s left", left.as_secs()));
         let seconds = self.started.elapsed().as_secs();
-        fwdlab_guard::say!("{} after {seconds} s{left}", self.count.words());
+        fwdlab_guard::say!("{} after {seconds} s{left}{}", self.count.words(), self.then());
         self.count.ends_said = if self.count.is_end() { self.count.total } else { 0 };
         self.lines = Some(last + last.elapsed());
     }

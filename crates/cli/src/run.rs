@@ -131,24 +131,14 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     if let Some(memory) = &memory {
         memory.remember(&results)?;
     }
-    if experiment.profile {
-        match devices::open(&experiment, &arguments.testbed) {
-            Ok(mut device) => {
-                let session = Session {
-                    experiment: &experiment,
-                    device: device.as_mut(),
-                    results: &results,
-                    frequency_hz: FREQUENCY_HZ,
-                    stop: &stop,
-                };
-                profile::take(session)?;
-            }
-            // What was measured is worth its report without them.
-            Err(error) => fwdlab_guard::say!(
-                "warning: no profiles: {error:#}; `fwdlab profile {}` takes them",
-                fwdlab_guard::words::pasted(&dir)
-            ),
-        }
+    if experiment.profile && !is_profiled(arguments, &experiment, &results, &stop)? {
+        fwdlab_guard::say!(
+            "stopped\nrun the same command again: it takes the profiles and writes the report of {}; `fwdlab report {}` \
+             writes it without them",
+            dir.display(),
+            fwdlab_guard::words::pasted(&dir)
+        );
+        return Ok(ExitCode::from(interrupt::STOPPED));
     }
     let written = report::write(&dir, &results)?;
     let failed = results.failed().len();
@@ -160,6 +150,35 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     features::say_what_reports_lack();
     let outcome = gate::of_results(&dir, &arguments.fail_on)?;
     Ok(if failed > 0 { Gated::Failed.code() } else { outcome.code() })
+}
+
+/// Takes the profiles of finished results, where that can be done; false when it was stopped meanwhile.
+fn is_profiled(
+    arguments: &Args,
+    experiment: &Arc<Experiment>,
+    results: &Results,
+    stop: &AtomicBool,
+) -> anyhow::Result<bool> {
+    match devices::open(experiment, &arguments.testbed) {
+        Ok(mut device) => {
+            let session = Session {
+                experiment,
+                device: device.as_mut(),
+                results,
+                frequency_hz: FREQUENCY_HZ,
+                stop,
+            };
+            Ok(profile::take(session)? != profile::End::Stopped)
+        }
+        // What was measured is worth its report without them.
+        Err(error) => {
+            fwdlab_guard::say!(
+                "warning: no profiles: {error:#}; `fwdlab profile {}` takes them",
+                fwdlab_guard::words::pasted(&results.dir)
+            );
+            Ok(true)
+        }
+    }
 }
 
 impl Args {
@@ -232,7 +251,13 @@ impl Campaign<'_> {
         let is_watched = !arguments.quiet && std::io::stderr().is_terminal();
         device = process::in_processes(device, experiment, processes, is_watched)?;
         let dir = opened.journal.dir().to_owned();
-        let how = How { is_quiet: arguments.quiet, is_retry: arguments.retry_failed };
+        let is_profiled = experiment.profile && device.without_profiles().is_none();
+        let profiles = experiment.variants.len() * experiment.traffics.len();
+        let how = How {
+            is_quiet: arguments.quiet,
+            is_retry: arguments.retry_failed,
+            profiles: if is_profiled { profiles } else { 0 },
+        };
         let end = measure(experiment, device.as_mut(), opened, how, stop)?;
         Ok(ended_early(&end, &dir).map_or(Ran::Whole(dir), Ran::Ended))
     }
@@ -310,6 +335,8 @@ pub(crate) struct How {
     pub is_quiet: bool,
     /// FAILED trials run again.
     pub is_retry: bool,
+    /// Profiles that follow.
+    pub profiles: usize,
 }
 
 /// The memory of this machine; what a debug build measures is not worth one, unless asked for.
@@ -380,7 +407,7 @@ pub(crate) fn measure(
     let runner = Runner {
         experiment,
         device,
-        observer: &mut Bar::new(how.is_quiet),
+        observer: &mut Bar::new(how.is_quiet, how.profiles),
         stopper: &mut UntilDecided::new(experiment),
         stop,
     };

@@ -4,6 +4,7 @@ mod lab;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -415,4 +416,33 @@ fn no_kill_loses_a_trial_or_a_report() {
 #[ignore = "takes a quarter of an hour"]
 fn no_kill_of_a_thousand_loses_a_trial_or_a_report() {
     kills(1_000);
+}
+
+/// It was "done" (0), and its profiles were never taken: the same command began another campaign.
+#[test]
+fn a_signal_while_profiles_are_taken_stops_the_run_and_the_next_one_takes_them() {
+    if !cfg!(feature = "sampler") {
+        eprintln!("SKIPPED a_signal_while_profiles_are_taken: this build takes no profiles");
+        return;
+    }
+    let short = EXPERIMENT.replace("blocks = 3", "profile = true\nblocks = 2");
+    let lab = Lab::new(&short);
+    let mut command = lab.command_that_hears(&["run", "short.toml"]);
+    let mut child =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut said = String::new();
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    while !said.contains("profile 1 of 2") {
+        said += &lines.next().expect("the profiles begin").expect("text");
+    }
+    signal(&child, "INT");
+    lines.map_while(Result::ok).for_each(|line| said += &line);
+    assert_eq!(child.wait().expect("an end").code(), Some(130), "{said}");
+    assert!(said.contains("run the same command again"), "{said}");
+    // The time left was that of the trials, half of all.
+    assert!(said.contains(" s, then 2 profiles"), "{said}");
+    assert!(!lab.path("results/short/README.md").exists(), "{said}");
+    let output = lab.measured(&["run", "short.toml"]);
+    assert!(text(&output.stderr).contains("profile 2 of 2"), "{}", text(&output.stderr));
+    assert!(!lab.path("results/short-2").exists(), "a second campaign began");
 }

@@ -22,7 +22,7 @@ fn shown(lab: &Lab, columns: u32, script: &str) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_fwdlab");
     let start = format!(
         "set timeout 120\nset stty_init \"columns {columns} rows 24\"\n\
-         proc start {{args}} {{\n global spawn_id\n eval spawn {program} $args\n \
+         proc start {{args}} {{\n global spawn_id spawn_out\n eval spawn {program} $args\n \
          expect_after timeout {{ send_user \"nothing came\"; exit 3 }}\n}}\n{script}\n"
     );
     fs::write(lab.path("person.exp"), start).expect("a directory of ours");
@@ -131,6 +131,22 @@ fn the_bar_stays_in_its_line_on_a_narrow_terminal_and_says_what_is_left() {
         let has_time = |bar: &String| bar.contains(" s left  ");
         assert!(bars.iter().any(has_time), "{columns} columns: {bars:?}");
     }
+}
+
+/// Of a window that was made narrow meanwhile the bar kept its length, and the time that is left was cut.
+#[test]
+fn the_bar_follows_a_window_that_is_made_narrow() {
+    let lab = Lab::new(&EXPERIMENT.replace("blocks = 3", "blocks = 200"));
+    let narrow = r#"
+        start run short.toml -o out
+        expect -re {[1-9]/[0-9]+ trials}
+        exec stty columns 40 < $spawn_out(slave,name)
+        expect -re {[\r\n\x1bK][0-9]+/[0-9]+ trials  [0-9]+ s left}
+        send "\003"
+        expect eof
+        exit [expr [lindex [wait] 3] != 130]
+    "#;
+    shown(&lab, 80, narrow);
 }
 
 /// Rows of findings went on at the left edge, between the names of others.
