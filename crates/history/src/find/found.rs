@@ -147,6 +147,13 @@ impl History {
         (&points[at.saturating_sub(over)], &points[at])
     }
 
+    /// What both are called, otherwise than all other points of their series.
+    pub fn names_of_ends(&self, moved: &Moved) -> (String, String) {
+        let labels = self.series[moved.series].labels();
+        let Change { at, over, .. } = moved.change;
+        (labels[at.saturating_sub(over)].clone(), labels[at].clone())
+    }
+
     /// What changed at the place of an alert beside the revision, each with both values, as far as both points tell.
     pub fn beside(&self, alert: &Alert) -> Vec<String> {
         let Some(first) = alert.moved.first() else { return Vec::new() };

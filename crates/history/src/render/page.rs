@@ -52,12 +52,14 @@ fn warnings(history: &History) -> String {
     history.warnings.iter().cloned().chain(newest).map(|own| one(&own)).collect()
 }
 
-/// Where each point comes from, and the link there.
+/// What each point is called, where it comes from, and the link there.
 fn add_sources(data: &mut Value, history: &History, at: &Path) {
     let at = at.canonicalize().ok();
     for (own, series) in data["series"].as_array_mut().into_iter().flatten().zip(&history.series) {
         let points = own["points"].as_array_mut();
-        for (point, full) in points.into_iter().flatten().zip(&series.points) {
+        let all = series.points.iter().zip(series.labels());
+        for (point, (full, label)) in points.into_iter().flatten().zip(all) {
+            point["label"] = json!(label);
             point["source"] = json!(full.source);
             if let (Some(at), Some(place)) = (&at, &full.place) {
                 point["link"] = json!(way(at, place));
@@ -142,7 +144,7 @@ fn alerts(history: &History) -> String {
             .map(|command| format!("<br><code>{}</code>", escaped(command)))
             .collect();
         for (at, moved) in alert.moved.iter().enumerate() {
-            let (before, after) = history.ends(moved);
+            let (before, after) = history.names_of_ends(moved);
             // for all of them, once
             let again = if at == 0 { again.concat() } else { String::new() };
             rows.push_str(&format!(
@@ -151,8 +153,8 @@ fn alerts(history: &History) -> String {
                 escaped(&history.series[moved.series].key.name()),
                 super::size(history, moved),
                 escaped(&state),
-                escaped(&before.revision),
-                escaped(&after.revision),
+                escaped(&before),
+                escaped(&after),
                 alert.id,
             ));
         }
@@ -182,7 +184,7 @@ fn table(history: &History) -> String {
              <td class=\"n\">{} to {}</td></tr>\n",
             escaped(&series.key.name()),
             series.points.len(),
-            escaped(&last.revision),
+            escaped(series.labels().last().map_or("", String::as_str)),
             show(last.median()),
             show(low),
             show(high),
