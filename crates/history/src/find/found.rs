@@ -60,7 +60,7 @@ pub struct Outgrown {
 /// Changes of one cause: series that moved at the same revision, all for the better or all for the worse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alert {
-    /// Stable name: of the place and the series that moved most clearly.
+    /// Stable name: of the first of its series by name, and its place.
     pub id: String,
     /// Whose change.
     pub cause: Cause,
