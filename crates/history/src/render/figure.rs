@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use fwdlab_guard::names::apart;
+use fwdlab_guard::words;
 use fwdlab_results::units::{self, RateUnit};
 use fwdlab_stats::change::Change;
 use fwdlab_stats::median;
@@ -225,8 +226,7 @@ impl<'a> Scale<'a> {
 
 /// Text within XML.
 pub(super) fn escaped(text: &str) -> String {
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    let text: String = text.chars().map(plain).collect();
+    let text = words::one_line(text);
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
