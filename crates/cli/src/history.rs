@@ -280,8 +280,7 @@ fn acknowledge(id: &str, reason: &str, path: &Path, finding: &Finding) -> anyhow
     let mut store = Store::read(path)?;
     say_torn(&store, path);
     let history = finding.find(&store)?;
-    let mut all = history.alerts.iter().chain(&history.suspects);
-    let Some(alert) = all.find(|alert| alert.id == id) else {
+    let Some(alert) = history.called(id) else {
         return Err(Error::NoAlert { id: id.to_owned(), store: path.to_owned() }.into());
     };
     let acknowledged = history.acknowledgement(alert, reason.to_owned(), None);

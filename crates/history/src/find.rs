@@ -164,8 +164,23 @@ fn evidence(p: f64) -> f64 {
     -1.0 / (std::f64::consts::E * p * p.ln())
 }
 
-/// The change that took `changes[k]` back, if any: the level after it is that before `changes[k]`.
-fn undone(changes: &[Change], k: usize, margin: f64) -> Option<usize> {
+/// The change that took each back, if any: the level after it is that before the change, or that before an earlier one
+/// of the same way that it takes back too. What fell twice and rose once to where it had been is all back.
+fn undone(changes: &[Change], margin: f64) -> Vec<Option<usize>> {
+    let mut undone: Vec<Option<usize>> =
+        (0..changes.len()).map(|k| back(changes, k, margin)).collect();
+    for (k, change) in changes.iter().enumerate() {
+        let is_within = |(earlier, at): (&Change, &Option<usize>)| {
+            at.filter(|at| *at > change.at && earlier.ratio * change.ratio > 0.0)
+        };
+        let outer = changes[..k].iter().zip(&undone).find_map(is_within);
+        undone[k] = undone[k].or(outer);
+    }
+    undone
+}
+
+/// The change after which the level is that before `changes[k]`.
+fn back(changes: &[Change], k: usize, margin: f64) -> Option<usize> {
     let mut level = 1.0 + changes[k].ratio;
     changes[k + 1..].iter().find_map(|later| {
         level *= 1.0 + later.ratio;
@@ -178,11 +193,8 @@ impl History {
     /// The changes of all series.
     fn moved(&self, margin: f64) -> Vec<Moved> {
         let of_series = |(series, changes): (usize, &Vec<Change>)| -> Vec<Moved> {
-            let one = |(k, &change): (usize, &Change)| {
-                let undone_at = undone(changes, k, margin);
-                Moved { series, change, undone_at, evidence: None }
-            };
-            changes.iter().enumerate().map(one).collect()
+            let one = |(&change, undone_at)| Moved { series, change, undone_at, evidence: None };
+            changes.iter().zip(undone(changes, margin)).map(one).collect()
         };
         self.changes.iter().enumerate().flat_map(of_series).collect()
     }

@@ -1,11 +1,14 @@
 //! Points in their order.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use fwdlab_netbenches::revision::Revision;
 
 use crate::point::{Key, Point};
+
+/// Characters of a day: `2026-11-01`.
+const DAY: usize = 10;
 
 /// A series: the points of one key, oldest first.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +90,30 @@ impl Series {
         point.date.as_deref().filter(|_| of_it.count() > 1)
     }
 
+    /// What its points are called, each otherwise than the others: by its revision; where that has several points by
+    /// the day as well, or by the time, or else by which of them it is.
+    pub(crate) fn labels(&self) -> Vec<String> {
+        let revision = |point: &Point| point.revision.clone();
+        let mut labels: Vec<String> = self.points.iter().map(revision).collect();
+        for length in [DAY, usize::MAX] {
+            let own = shared(&labels).into_iter().zip(&self.points);
+            for (label, (is_shared, point)) in labels.iter_mut().zip(own) {
+                if let Some(date) = point.date.as_deref().filter(|_| is_shared) {
+                    let when: String = date.chars().take(length).collect();
+                    *label = format!("{} {when}", point.revision);
+                }
+            }
+        }
+        let is_shared = shared(&labels);
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        for (label, _) in labels.iter_mut().zip(is_shared).filter(|(_, is_shared)| *is_shared) {
+            let nth = counts.entry(label.clone()).or_default();
+            *nth += 1;
+            *label = format!("{label} #{nth}");
+        }
+        labels
+    }
+
     /// Where a point of a revision stands, and of a day where one is given and it has such a point.
     pub(crate) fn place(&self, revision: &str, day: Option<&str>) -> Option<usize> {
         let is_it = |own: &Point| own.revision == revision;
@@ -106,6 +133,13 @@ impl Series {
             self.points.iter().filter_map(Point::noise).filter(|n| n.is_finite()).collect();
         if own.is_empty() { 0.0 } else { fwdlab_stats::median(&own) }
     }
+}
+
+/// Which of some names stand there more than once.
+fn shared(names: &[String]) -> Vec<bool> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    names.iter().for_each(|name| *counts.entry(name).or_default() += 1);
+    names.iter().map(|name| counts[name.as_str()] > 1).collect()
 }
 
 #[cfg(test)]
@@ -144,5 +178,28 @@ mod tests {
     fn points_without_a_figure_are_left_out() {
         let empty = Point { revision: "r312206".into(), ..Point::default() };
         assert_eq!(order(vec![point("r312205", None), empty]), ["r312205"]);
+    }
+
+    #[test]
+    fn no_two_points_of_a_series_share_a_label() {
+        let labels = |points: &[(&str, Option<&str>)]| {
+            let points = points.iter().map(|(revision, date)| point(revision, *date)).collect();
+            Series { key: Key::default(), points }.labels()
+        };
+        let [one, noon, two] =
+            ["2026-11-01T02:00:00Z", "2026-11-01T12:00:00Z", "2026-11-02T02:00:00Z"].map(Some);
+        assert_eq!(labels(&[("r1", one), ("r2", one)]), ["r1", "r2"]);
+        assert_eq!(
+            labels(&[("r1", one), ("r1", two), ("r2", two)]),
+            ["r1 2026-11-01", "r1 2026-11-02", "r2"]
+        );
+        assert_eq!(
+            labels(&[("r1", one), ("r1", noon), ("r1", two)]),
+            ["r1 2026-11-01T02:00:00Z", "r1 2026-11-01T12:00:00Z", "r1 2026-11-02"]
+        );
+        assert_eq!(
+            labels(&[("r1", one), ("r1", one), ("r1", None), ("r1", None)]),
+            ["r1 2026-11-01T02:00:00Z #1", "r1 2026-11-01T02:00:00Z #2", "r1 #1", "r1 #2"]
+        );
     }
 }

@@ -79,10 +79,29 @@ impl Revision {
             return None;
         }
         if self.line == other.line {
-            return Some(self.numbers.cmp(&other.numbers));
+            return Some(self.place().cmp(&other.place()));
         }
         // FreeBSD left Subversion for git
         (by_age(self.line) && by_age(other.line)).then(|| self.line.cmp(&other.line))
+    }
+
+    /// What orders it within its line: a day is before all times of it, and what comes before a release before it
+    /// (`6.12-rc2`, `6.12-rc10`, `6.12`).
+    fn place(&self) -> (Vec<u64>, u8, u64) {
+        match self.line {
+            Line::Day => (self.numbers.iter().map(|own| to_the_second(*own)).collect(), 0, 0),
+            Line::Release => {
+                let name = self.patch.trim_end_matches(|c: char| c.is_ascii_digit());
+                let stage = match name {
+                    "ALPHA" => 0,
+                    "BETA" => 1,
+                    "RC" | "rc" => 2,
+                    _ => 3,
+                };
+                (self.numbers.clone(), stage, self.patch[name.len()..].parse().unwrap_or(0))
+            }
+            _ => (self.numbers.clone(), 0, 0),
+        }
     }
 
     /// True when both name the same state, written as it may be: `r312205` and `312205`.
@@ -95,6 +114,16 @@ impl Revision {
 }
 
 type Parts = (Line, Vec<u64>, String);
+
+/// The digits of a day or a time of it as fourteen: `20261101` is `20261101000000`.
+fn to_the_second(digits: u64) -> u64 {
+    const LEAST: u64 = 20_000_101_000_000;
+    let mut digits = digits;
+    while (1..LEAST).contains(&digits) {
+        digits *= 10;
+    }
+    digits
+}
 
 /// `312205`, `r368606D27401v4`, `n311215`, `c255412`.
 fn counted(name: &str) -> Option<Parts> {
@@ -204,5 +233,24 @@ mod tests {
         assert_eq!(of("11.0").order(&of("11.10")), Some(Ordering::Less));
         assert_eq!(of("0ec6be0").order(&of("r368606")), None);
         assert!(of("r312205").is_same(&of("312205")));
+    }
+
+    /// Names decided: 6.12 before its candidates, the tenth of them before the second; and all days before all times.
+    #[test]
+    fn orders_what_leads_to_a_release_before_it_and_days_among_times() {
+        let lines = [
+            &["v6.11", "v6.12-rc1", "v6.12-rc2", "v6.12-rc10", "v6.12", "v6.12.1"][..],
+            &["11.1ALPHA2", "11.1BETA1", "11.1BETA3", "11.1RC1", "11.1"],
+            &["20240101", "202401011200", "2024-01-02", "2024-01-02 00:00:01", "2024-01-03"],
+        ];
+        for names in lines {
+            let read: Vec<Revision> =
+                names.iter().map(|own| Revision::parse(own).unwrap()).collect();
+            for (at, own) in read.iter().enumerate() {
+                for (its, other) in read.iter().enumerate() {
+                    assert_eq!(own.order(other), Some(at.cmp(&its)), "{own:?} {other:?}");
+                }
+            }
+        }
     }
 }

@@ -349,10 +349,11 @@ impl Bisection {
             (None, Some(_)) => self.scan(noise),
             (None, None) => {
                 let step = self.step(culprit, noise);
-                let centre = step.ratio.ln_1p().abs();
+                let centre = step.ratio.ln_1p() * bad.signum();
                 let half = (step.high.ln_1p() - step.low.ln_1p()) / 2.0;
-                let is_seen = centre > SEEN * half;
-                let is_whole = centre - WHOLE * half > bad.abs() / 2.0;
+                let is_seen = centre.abs() > SEEN * half;
+                let is_whole = centre - WHOLE * half > bad.abs() / 2.0
+                    && centre + WHOLE * half < bad.abs() * 1.5;
                 let few = sides.iter().filter(|s| **s > 0 && self.values[**s].len() < MOST_SIDES);
                 match few.min_by_key(|state| self.values[**state].len()) {
                     _ if is_seen && is_whole => Next::Answer(Answer::Culprit { step, probability }),
@@ -372,7 +373,10 @@ impl Bisection {
         if let Some(state) = self.wanting(SIDES) {
             return Next::Measure(state);
         }
-        let steps = self.steps(noise);
+        let mut steps = self.steps(noise);
+        if steps.is_empty() {
+            steps = self.states_apart(noise);
+        }
         if let Some(state) = self.unsure(&steps) {
             return Next::Measure(state);
         }
@@ -388,7 +392,7 @@ impl Bisection {
         if let Some(state) = self.wanting(SIDES) {
             return Next::Measure(state);
         }
-        let mut steps = self.steps(noise);
+        let steps = self.steps(noise);
         if let Some(state) = self.unsure(&steps) {
             return Next::Measure(state);
         }
@@ -404,17 +408,15 @@ impl Bisection {
             if let Some(state) = self.wanting(SCANNED).filter(|_| is_part || !is_clear) {
                 return Next::Measure(state);
             }
-            if steps.len() == 1 || !is_clear {
-                return self.too_noisy(noise);
-            }
+            // what is left is more than noise: the steps are no answer
+            return match steps.len() == 1 || !is_clear {
+                true => self.too_noisy(noise),
+                false => Next::Answer(Answer::NoCulprit),
+            };
         }
-        Next::Answer(match (steps.len(), steps.pop()) {
-            (1, Some(step)) => Answer::Culprit { step, probability: 1.0 - self.terms.error },
-            (0, _) => Answer::NoCulprit,
-            (_, last) => {
-                steps.extend(last);
-                Answer::Several(steps)
-            }
+        Next::Answer(match steps.as_slice() {
+            [step] => Answer::Culprit { step: *step, probability: 1.0 - self.terms.error },
+            _ => Answer::Several(steps),
         })
     }
 
@@ -425,6 +427,20 @@ impl Bisection {
         let count = |state: &usize| self.values[*state].len();
         let asked = (1..self.values.len()).filter(|state| state % stride == 0);
         asked.filter(|state| count(state) < most).min_by_key(count)
+    }
+
+    /// The steps around states that differ from both ends, which are alike: a state of which the whole chain's levels
+    /// show too little may be clear beside its own noise.
+    fn states_apart(&self, noise: &Noise) -> Vec<Step> {
+        let tries = ROUNDS * self.values.len() as f64;
+        let is_apart = |state: usize| {
+            self.values[state].len() >= SIDES
+                && self.is_apart(state, noise)
+                && self.p_apart(state, noise) * tries <= self.terms.error / 5.0
+        };
+        let is_apart: Vec<bool> = (0..self.values.len() - 1).map(is_apart).chain([false]).collect();
+        let at = (1..is_apart.len()).filter(|&at| is_apart[at] != is_apart[at - 1]);
+        at.map(|at| self.step(at, noise)).collect()
     }
 
     /// A state beside one of the steps that should be measured again before they are named.

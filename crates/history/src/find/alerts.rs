@@ -149,21 +149,49 @@ impl History {
         let all = self.series.iter().enumerate();
         let has_moved = |i: &usize| together.contains(i) || self.moves_beside(*i, first);
         let unmoved = all.filter(|(i, series)| !has_moved(i) && spans((*i, series)));
-        let key = &self.series[first.series].key;
+        let name = |own: &Moved| self.series[own.series].key.name();
+        // which of them is the clearest is another from night to night
+        let named = moved.iter().min_by_key(|own| name(own)).unwrap_or(first);
         let is_confirmed = |ack: &&Acknowledged| {
             ack.is_confirmed == Some(true) && moved.iter().any(|own| self.is_of(ack, own))
         };
         Alert {
-            id: id(&key.name(), &after.revision, self.series[first.series].day_of(after)),
+            id: self.id(named.series, self.ends(named).1),
             cause: part.cause,
             is_regression: part.is_regression,
             acknowledged: part.acknowledged.map(|ack| ack.reason.clone()),
             is_set_aside: part.acknowledged.is_some_and(|ack| ack.is_confirmed.is_some()),
-            outgrown: part.outgrown.and_then(|ack| outgrown(ack, &key.name())),
+            outgrown: part.outgrown.and_then(|ack| outgrown(ack, &name(first))),
             confirmed: acknowledged.iter().find(is_confirmed).map(|ack| ack.reason.clone()),
             unmoved: unmoved.map(|(index, _)| index).collect(),
             moved,
         }
+    }
+
+    /// The alert or suspicion of this id. It answers to those as well that it had, or has alone, by each of its series
+    /// and each place where that may have moved.
+    pub fn called(&self, asked: &str) -> Option<&Alert> {
+        let all = || self.alerts.iter().chain(&self.suspects);
+        let has_had =
+            |alert: &&Alert| alert.moved.iter().any(|own| self.ids(own).any(|id| id == asked));
+        all().find(|alert| alert.id == asked).or_else(|| all().find(has_had))
+    }
+
+    fn ids(&self, moved: &Moved) -> impl Iterator<Item = String> {
+        let Change { at, range: (first, last), .. } = moved.change;
+        let points = &self.series[moved.series].points;
+        let places = points.iter().take(last.max(at) + 1).skip(first.min(at));
+        places.map(|point| self.id(moved.series, point))
+    }
+
+    /// Eight hexadecimal digits of a series and a point.
+    fn id(&self, series: usize, point: &Point) -> String {
+        let own = &self.series[series];
+        let day = own.day_of(point).map_or_else(String::new, |day| format!("\n{day}"));
+        let text = format!("{}\n{}{day}", own.key.name(), point.revision);
+        let mut digits = fwdlab_guard::digest::of(text.as_bytes());
+        digits.truncate(8);
+        digits
     }
 }
 
@@ -172,12 +200,4 @@ fn outgrown(ack: &Acknowledged, series: &str) -> Option<Outgrown> {
     let size = ack.sizes.iter().find(|own| own.series == series)?.clone();
     let is_set_aside = ack.is_confirmed.is_some();
     Some(Outgrown { size, reason: ack.reason.clone(), is_set_aside })
-}
-
-/// Eight hexadecimal digits of what an alert is about.
-fn id(series: &str, revision: &str, day: Option<&str>) -> String {
-    let day = day.map_or_else(String::new, |day| format!("\n{day}"));
-    let mut digits = fwdlab_guard::digest::of(format!("{series}\n{revision}{day}").as_bytes());
-    digits.truncate(8);
-    digits
 }

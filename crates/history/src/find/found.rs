@@ -60,7 +60,7 @@ pub struct Outgrown {
 /// Changes of one cause: series that moved at the same revision, all for the better or all for the worse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alert {
-    /// Stable name: of the place and the series that moved most clearly.
+    /// Stable name: of the first of its series by name, and its place.
     pub id: String,
     /// Whose change.
     pub cause: Cause,
@@ -145,6 +145,13 @@ impl History {
         let points = &self.series[moved.series].points;
         let Change { at, over, .. } = moved.change;
         (&points[at.saturating_sub(over)], &points[at])
+    }
+
+    /// What both are called, otherwise than all other points of their series.
+    pub fn names_of_ends(&self, moved: &Moved) -> (String, String) {
+        let labels = self.series[moved.series].labels();
+        let Change { at, over, .. } = moved.change;
+        (labels[at.saturating_sub(over)].clone(), labels[at].clone())
     }
 
     /// What changed at the place of an alert beside the revision, each with both values, as far as both points tell.

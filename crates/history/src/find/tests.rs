@@ -138,6 +138,53 @@ fn a_change_that_is_taken_back_is_closed() {
     assert!(history.alerts[0].is_closed() && !history.alerts[1].is_closed());
 }
 
+/// The second of two stayed open, and failed each night, though both were taken back at once.
+#[test]
+fn what_fell_twice_and_rose_at_once_is_all_taken_back() {
+    let history = |back: f64| {
+        let level = |i: usize| [1e6, 0.95e6, 0.9e6, back][i / 15];
+        let levels: Vec<f64> = (0..60).map(level).collect();
+        find(points("atom", "pf", &levels), &[], &Options::default())
+    };
+    let is_closed = |history: &History| -> Vec<bool> {
+        history.alerts.iter().map(super::Alert::is_closed).collect()
+    };
+    assert_eq!(is_closed(&history(1e6)), [true, true, false]);
+    // to where the second began: the first is still there
+    assert_eq!(is_closed(&history(0.95e6)), [false, true, false]);
+    assert_eq!(is_closed(&history(0.92e6)), [false, false, false]);
+    // a fall from a height that nobody had before is none of those
+    let level = |i: usize| [1e6, 0.9e6, 1.1e6, 1e6][i / 15];
+    let levels: Vec<f64> = (0..60).map(level).collect();
+    let history = find(points("atom", "pf", &levels), &[], &Options::default());
+    assert_eq!(is_closed(&history), [true, false, false]);
+}
+
+/// From night to night another of its series was the clearest, and the alert had another id.
+#[test]
+fn an_alert_keeps_its_id_and_answers_to_those_that_it_had() {
+    let of = |noise: [f64; 2]| {
+        let levels = |noise: f64| -> Vec<f64> {
+            let odd = |i: usize| if i % 2 == 0 { 1.0 + noise } else { 1.0 - noise };
+            step(40, 20, 0.95).iter().enumerate().map(|(i, level)| level * odd(i)).collect()
+        };
+        let all =
+            [points("atom", "pf", &levels(noise[0])), points("atom", "ipfw", &levels(noise[1]))];
+        find(all.into_iter().flatten(), &[], &Options::default())
+    };
+    let (one, other) = (of([1e-3, 5e-3]), of([5e-3, 1e-3]));
+    let first = |history: &History| history.series[history.alerts[0].moved[0].series].key.name();
+    assert_eq!((one.alerts.len(), other.alerts.len()), (1, 1));
+    assert_ne!(first(&one), first(&other));
+    assert_eq!(one.alerts[0].id, other.alerts[0].id);
+    // the other series alone
+    let alone = find(points("atom", "pf", &step(40, 20, 0.95)), &[], &Options::default());
+    let id = &alone.alerts[0].id;
+    assert_ne!(*id, one.alerts[0].id);
+    assert_eq!(one.called(id), Some(&one.alerts[0]));
+    assert_eq!(one.called("00000000"), None);
+}
+
 #[test]
 fn an_acknowledged_alert_is_not_open_though_more_points_came() {
     let ack = Acknowledged {

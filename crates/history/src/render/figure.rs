@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use fwdlab_guard::names::apart;
+use fwdlab_guard::words;
 use fwdlab_results::units::{self, RateUnit};
 use fwdlab_stats::change::Change;
 use fwdlab_stats::median;
@@ -62,7 +63,8 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
     let every = (points.len() as f64 / ((WIDTH - LEFT) / 90.0)).ceil() as usize;
     let room = if points.len() > 1 { (x(1) - x(0)).abs() * every as f64 / LETTER } else { 24.0 };
     let columns = (room as usize).max(11);
-    let names: Vec<&str> = points.iter().map(|point| point.revision.as_str()).collect();
+    let own = series.labels();
+    let names: Vec<&str> = own.iter().map(String::as_str).collect();
     let mut free = 0.0;
     for (i, name) in labels(&names, columns).iter().enumerate().step_by(every) {
         let half = name.chars().count() as f64 * LETTER / 2.0;
@@ -96,7 +98,7 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
             y(from),
             y(to),
             y(point.median()),
-            escaped(&point.revision)
+            escaped(names[i])
         );
     }
     out.push_str("</svg>\n");
@@ -224,8 +226,7 @@ impl<'a> Scale<'a> {
 
 /// Text within XML.
 pub(super) fn escaped(text: &str) -> String {
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    let text: String = text.chars().map(plain).collect();
+    let text = words::one_line(text);
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

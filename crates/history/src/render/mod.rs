@@ -90,8 +90,7 @@ fn size(history: &History, moved: &Moved) -> String {
 
 /// `after r312100, at or before r312205`; of what is no step `by a drift from r312100 to r312205 (30 points)`.
 fn place(history: &History, moved: &Moved) -> String {
-    let (before, after) = history.ends(moved);
-    let (before, after) = (&before.revision, &after.revision);
+    let (before, after) = history.names_of_ends(moved);
     match moved.change.is_drift() {
         true => format!("by a drift from {before} to {after} ({} points)", moved.change.over),
         false => format!("after {before}, at or before {after}"),
@@ -336,6 +335,32 @@ mod tests {
         assert!(is_worse("", "frames/s", [2600.0, 2500.0]));
         assert!(is_worse("convergence", "s", [0.1, 0.2]));
         assert!(!is_worse("soak", "s", [0.1, 0.2]));
+    }
+
+    /// "Regression after r300000, at or before r300000", and an axis of r300000 alone.
+    #[test]
+    fn points_of_one_revision_are_told_apart_by_their_days() {
+        let mut history = moved("", "frames/s", [2600.0, 2500.0]);
+        let points = history.series.remove(0).points.into_iter().enumerate();
+        let night = |(night, point): (usize, Point)| Point {
+            revision: "r300000".into(),
+            date: Some(format!("2026-{:02}-{:02}T02:00:00Z", 1 + night / 28, 1 + night % 28)),
+            ..point
+        };
+        let history = find(points.map(night), &[], &Options::default());
+        let said = text(&history);
+        let place = "after r300000 2026-01-20, at or before r300000 2026-01-21,";
+        assert!(said.contains(place), "{said}");
+        let table = markdown(&history);
+        assert!(table.contains("r300000 2026-01-20 … r300000 2026-01-21"), "{table}");
+        let page = html(&history, std::path::Path::new("")).unwrap();
+        assert!(page.contains("<td>r300000 2026-01-21</td>"), "{page}");
+        assert!(page.contains("\"label\":\"r300000 2026-02-12\""), "{page}");
+        let [(_, figure), _] = readme(&history).try_into().unwrap();
+        let below: Vec<&str> = figure.lines().filter(|line| line.contains("y=\"272.0\"")).collect();
+        let different: std::collections::BTreeSet<&str> =
+            below.iter().filter_map(|line| line.split_once("middle\">")).map(|own| own.1).collect();
+        assert!(below.len() > 5 && different.len() == below.len(), "{below:?}");
     }
 
     /// `r99999` stood behind `r312205`, and a day that was not known before all others.

@@ -9,6 +9,7 @@ use super::json::value;
 use super::text::markdown;
 use crate::find::History;
 use crate::{Error, Result};
+use fwdlab_guard::words;
 use fwdlab_results::units;
 
 const STYLE: &str = include_str!("page/page.css");
@@ -25,12 +26,13 @@ const ROWS_SHOWN: usize = 8;
 /// When the data cannot be encoded.
 pub fn html(history: &History, at: &Path) -> Result<String> {
     let mut data = value(history);
+    show_hidden(&mut data);
     add_sources(&mut data, history, at);
     add_places(&mut data, history);
     let data = serde_json::to_string(&data)
         .map_err(|source| Error::Encode { what: "the history", source })?;
-    // nothing in a name may end the script
-    let data = data.replace('<', "\\u003c");
+    // nothing in a name may end the script, nor be written out otherwise than JSON does where the page is printed
+    let data = words::in_json(&data).replace('<', "\\u003c");
     Ok(format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -45,6 +47,16 @@ pub fn html(history: &History, at: &Path) -> Result<String> {
     ))
 }
 
+/// Writes out what is hidden in names, as [`escaped`] does in what can be chosen: that has to be the same.
+fn show_hidden(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = words::one_line(text).into_owned(),
+        Value::Array(all) => all.iter_mut().for_each(show_hidden),
+        Value::Object(all) => all.values_mut().for_each(show_hidden),
+        _ => {}
+    }
+}
+
 /// What makes the series doubtful.
 fn warnings(history: &History) -> String {
     let one = |own: &String| format!("<p class=\"warning\">{}</p>\n", escaped(own));
@@ -52,12 +64,14 @@ fn warnings(history: &History) -> String {
     history.warnings.iter().cloned().chain(newest).map(|own| one(&own)).collect()
 }
 
-/// Where each point comes from, and the link there.
+/// What each point is called, where it comes from, and the link there.
 fn add_sources(data: &mut Value, history: &History, at: &Path) {
     let at = at.canonicalize().ok();
     for (own, series) in data["series"].as_array_mut().into_iter().flatten().zip(&history.series) {
         let points = own["points"].as_array_mut();
-        for (point, full) in points.into_iter().flatten().zip(&series.points) {
+        let all = series.points.iter().zip(series.labels());
+        for (point, (full, label)) in points.into_iter().flatten().zip(all) {
+            point["label"] = json!(label);
             point["source"] = json!(full.source);
             if let (Some(at), Some(place)) = (&at, &full.place) {
                 point["link"] = json!(way(at, place));
@@ -142,7 +156,7 @@ fn alerts(history: &History) -> String {
             .map(|command| format!("<br><code>{}</code>", escaped(command)))
             .collect();
         for (at, moved) in alert.moved.iter().enumerate() {
-            let (before, after) = history.ends(moved);
+            let (before, after) = history.names_of_ends(moved);
             // for all of them, once
             let again = if at == 0 { again.concat() } else { String::new() };
             rows.push_str(&format!(
@@ -151,8 +165,8 @@ fn alerts(history: &History) -> String {
                 escaped(&history.series[moved.series].key.name()),
                 super::size(history, moved),
                 escaped(&state),
-                escaped(&before.revision),
-                escaped(&after.revision),
+                escaped(&before),
+                escaped(&after),
                 alert.id,
             ));
         }
@@ -182,7 +196,7 @@ fn table(history: &History) -> String {
              <td class=\"n\">{} to {}</td></tr>\n",
             escaped(&series.key.name()),
             series.points.len(),
-            escaped(&last.revision),
+            escaped(series.labels().last().map_or("", String::as_str)),
             show(last.median()),
             show(low),
             show(high),
@@ -234,6 +248,28 @@ mod tests {
         for (file, text) in readme(&find([point(1), point(2)], &[], &Options::default())) {
             assert!(!text.contains("<script"), "{file}: {text}");
         }
+    }
+
+    /// Where the page was printed, a name that turns the direction of reading made its data no JSON: there was no figure.
+    #[test]
+    fn hidden_characters_in_names_leave_the_data_whole_and_the_choices_theirs() {
+        let machine = "atom\u{202e}\u{7}\u{200b}";
+        let point = |at: u32| Point {
+            series: Key { machine: machine.into(), unit: "frames/s".into(), ..Key::default() },
+            revision: format!("r30000{at}"),
+            values: vec![1e6, 1.1e6, 1.2e6],
+            source: format!("tree\u{feff}/{at}"),
+            place: Some(format!("/tree\u{200b}/{at}").into()),
+            ..Point::default()
+        };
+        let page =
+            html(&find([point(1), point(2)], &[], &Options::default()), Path::new("/")).unwrap();
+        let printed = words::visible(&page);
+        let data = printed.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
+        let data: Value = serde_json::from_str(data).unwrap();
+        let chosen = data["series"][0]["machine"].as_str().unwrap();
+        assert!(printed.contains(&format!("<option value=\"{chosen}\">")), "{chosen}");
+        assert_eq!(data["series"][0]["points"][0]["link"], "tree\u{200b}/1");
     }
 
     /// Figures stood right, their heads left.

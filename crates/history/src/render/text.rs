@@ -94,7 +94,7 @@ fn suspects(text: &mut String, history: &History) {
         let again = again.unwrap_or_default();
         let of = |moved: &Moved| {
             let way = if moved.change.ratio > 0.0 { "up" } else { "down" };
-            (way, history.series[moved.series].key.name(), history.ends(moved).1.revision.clone())
+            (way, history.series[moved.series].key.name(), history.names_of_ends(moved).1)
         };
         let id = &alert.id;
         let _ = match alert.moved.as_slice() {
@@ -195,14 +195,14 @@ pub fn markdown(history: &History) -> String {
             _ => kind(alert),
         };
         for moved in &alert.moved {
-            let (before, after) = history.ends(moved);
+            let (before, after) = history.names_of_ends(moved);
             let name = cell(&history.series[moved.series].key.name());
             let _ = writeln!(
                 text,
                 "| {} | {} … {} | {name} | {} | {:.2e} | {state} |",
                 alert.id,
-                cell(&before.revision),
-                cell(&after.revision),
+                cell(&before),
+                cell(&after),
                 size(history, moved),
                 moved.change.p,
             );

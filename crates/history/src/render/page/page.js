@@ -152,7 +152,7 @@
     const every = Math.max(1, Math.ceil(points.length / ((width - left) / 90)));
     // whole names where there is room: two images of a patch begin alike
     const room = points.length > 1 ? Math.max(11, Math.floor((step * every - 8) / 7)) : 24;
-    const names = points.map((p) => String(p.revision));
+    const names = points.map((p) => p.label);
     const alike = names.some((name) => name.length > room) ? commonStart(names) : 0;
     const rests = alike ? names.map((name) => name.slice(alike)) : names;
     const labels = apart(rests, alike ? room - 1 : room).map((own) => (alike && own[0] !== "…" ? "…" + own : own));
@@ -198,7 +198,7 @@
       // a point of a store whose results are not here has none
       const link = draw("a", p.link ? { href: p.link.split("/").map(encodeURIComponent).join("/") } : {});
       const dot = draw("circle", { cx: x(i), cy: y(p.median), r: points.length > 80 ? 2 : 3.5, class: "dot" });
-      dot.append(draw("title", {}, p.revision));
+      dot.append(draw("title", {}, p.label));
       link.append(dot);
       link.setAttribute("tabindex", "-1");
       svg.append(link);
@@ -216,9 +216,9 @@
       here = Math.max(0, Math.min(points.length - 1, i));
       const p = points[here];
       dots[here].classList.add("here");
-      const date = p.date ? ", " + p.date.slice(0, 10) : "";
+      const date = p.date && p.label === p.revision ? ", " + p.date.slice(0, 10) : "";
       const runs = p.runs ? ", " + p.runs + " runs" : "";
-      said.textContent = `${p.revision}${date}: ${short(p.median)} (${short(p.low)} to ${short(p.high)})${runs}; ${p.source}`;
+      said.textContent = `${p.label}${date}: ${short(p.median)} (${short(p.low)} to ${short(p.high)})${runs}; ${p.source}`;
     };
     box.addEventListener("keydown", (event) => {
       const moves = { ArrowRight: 1, ArrowLeft: -1 };
