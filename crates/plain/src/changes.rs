@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::compare::{factor, is_near};
+use crate::factor::{factor, is_near};
 use crate::lexicon::Lex;
 use crate::sets::{Places, Sets};
 use crate::verdict::PlainVerdict;

@@ -190,6 +190,12 @@ impl<'a> Sets<'a> {
         all.find(is_it).map(|change| change.is_proven)
     }
 
+    /// What each of some pairs has, for people.
+    pub(crate) fn levels(&self, couples: &[(usize, usize)]) -> String {
+        let own: Places = couples.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        own.iter().take(6).map(|at| self.all[*at].level()).collect::<Vec<_>>().join("; ")
+    }
+
     /// How far two sets are from being called alike.
     pub(crate) fn distance(&self, one: usize, other: usize) -> usize {
         let (one, other) = (&self.all[one], &self.all[other]);
