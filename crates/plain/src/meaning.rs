@@ -47,11 +47,9 @@ pub(crate) fn understood(sets: &Sets<'_>, raw: &[String]) -> Option<Vec<Word>> {
             found.push(Word::Amount(amount));
             at = end;
         } else {
-            // "ahead of", "behind": than what follows
-            let is_joint = text == "ahead" && next == "of" || text == "behind" && !next.is_empty();
-            if is_joint {
-                found.extend([Word::Lex(Lex::Better(text == "ahead")), Word::Lex(Lex::Than)]);
-                at += 1;
+            if let Some((is_better, end)) = joint(text, next) {
+                found.extend([Word::Lex(Lex::Better(is_better)), Word::Lex(Lex::Than)]);
+                at += end;
                 continue;
             }
             found.push(Word::Lex(lex(text).or_else(|| is_patch(text).then_some(Lex::Patch))?));
@@ -59,6 +57,23 @@ pub(crate) fn understood(sets: &Sets<'_>, raw: &[String]) -> Option<Vec<Word>> {
         }
     }
     Some(turned(found))
+}
+
+/// "Ahead of", "behind", "beats", "is beaten by": better or worse than what follows, and how many words say so.
+fn joint(text: &str, next: &str) -> Option<(bool, usize)> {
+    let is_passive = next == "by";
+    match text {
+        "ahead" if next == "of" => Some((true, 1)),
+        "behind" if !next.is_empty() => Some((false, 1)),
+        "superior" if next == "to" => Some((true, 2)),
+        "inferior" if next == "to" => Some((false, 2)),
+        "beat" | "beats" | "beating" | "outperform" | "outperforms" | "outperforming"
+        | "surpass" | "surpasses" | "surpassing" | "overtakes" => Some((true, 1)),
+        "beaten" | "outperformed" | "surpassed" | "overtaken" if is_passive => Some((false, 2)),
+        "outperformed" | "surpassed" | "overtook" => Some((true, 1)),
+        "trails" | "trailing" => Some((false, 1)),
+        _ => None,
+    }
 }
 
 /// "A lot more", "at least", "at most", "up to", "less than": what several words say together.

@@ -296,3 +296,22 @@ fn a_sentence_is_of_the_block_that_it_stands_by() {
     assert!(matches!(asked, PlainVerdict::Asked(_)), "{asked:?}");
     assert_eq!(of("always over 690Kpps", false), PlainVerdict::Holds);
 }
+
+/// The same claims in other people's words.
+#[test]
+fn verbs_of_many_writers_say_the_same() {
+    judge(
+        &patch(),
+        &[
+            ("The forwarding rate is never reaching 840 Kpps", true),
+            ("The forwarding rate is never reaching 830 Kpps", false),
+            ("All the IPv4 measures are above 690 Kpps", true),
+            ("IPv4 has more progressed than IPv6", true),
+            ("IPv6 has more progressed than IPv4", false),
+            ("Without the patch IPv6 beats IPv4 by 19%", true),
+            ("Without the patch IPv6 is beaten by IPv4", false),
+            ("Without the patch IPv4 outperforms IPv6", false),
+            ("Without the patch IPv4 is inferior to IPv6", true),
+        ],
+    );
+}
