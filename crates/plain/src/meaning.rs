@@ -52,7 +52,11 @@ pub(crate) fn understood(sets: &Sets<'_>, raw: &[String]) -> Option<Vec<Word>> {
                 at += end;
                 continue;
             }
-            found.push(Word::Lex(lex(text).or_else(|| is_patch(text).then_some(Lex::Patch))?));
+            let other = || match text {
+                _ if is_patch(text) => Some(Lex::Patch),
+                _ => sets.is_machine(text).then_some(Lex::Light),
+            };
+            found.push(Word::Lex(lex(text).or_else(other)?));
             at += 1;
         }
     }

@@ -315,3 +315,19 @@ fn verbs_of_many_writers_say_the_same() {
         ],
     );
 }
+
+/// The model of the page's one machine says nothing; of another machine nothing here is known.
+#[test]
+fn the_model_of_the_machine_is_no_unknown_word() {
+    let mut facts = patch();
+    facts.parts[0].models.insert("apu2c4".to_owned());
+    judge(
+        &facts,
+        &[
+            ("On the APU2 the patch never costs more than 5% on inet6.", false),
+            ("On the APU2 the patch never costs more than 8% on inet6.", true),
+        ],
+    );
+    let other = read(&facts, &Near::default(), "On the APU4 the patch never costs more than 5%.");
+    assert_eq!(other, PlainVerdict::Open);
+}
