@@ -52,6 +52,12 @@ fn of_one(sets: &Sets<'_>, clause: &Clause, at: usize, own: &Amount) -> Option<P
         (Side::Under, true) => Side::Over,
         (side, false) => side,
     };
+    // "all runs reach 12 Mpps": the slowest one, too
+    let is_of_each_run = clause.has(|lex| lex == Lex::Run) && clause.has(|lex| lex == Lex::All);
+    let side = match side {
+        Side::Reached if is_of_each_run => Side::Over,
+        side => side,
+    };
     let is_of_runs =
         is_denied || clause.is_of_all() || clause.has(|lex| matches!(lex, Lex::Run | Lex::Stays));
     let own_sets: Vec<&Set<'_>> = clause.scope(sets).into_iter().map(|at| &sets.all[at]).collect();

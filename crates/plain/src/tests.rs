@@ -331,3 +331,14 @@ fn the_model_of_the_machine_is_no_unknown_word() {
     let other = read(&facts, &Near::default(), "On the APU4 the patch never costs more than 5%.");
     assert_eq!(other, PlainVerdict::Open);
 }
+
+#[test]
+fn what_all_runs_reach_the_slowest_one_does() {
+    judge(
+        &patch(),
+        &[
+            ("For IPv6, we pass the 772 Kpps with the patch in all runs.", false),
+            ("For IPv6, we pass the 769 Kpps with the patch in all runs.", true),
+        ],
+    );
+}
