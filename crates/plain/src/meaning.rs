@@ -37,6 +37,8 @@ pub(crate) fn understood(sets: &Sets<'_>, raw: &[String]) -> Option<Vec<Word>> {
         } else if let Some((value, end)) = fraction(text, next) {
             found.push(Word::Amount(Amount { value, step: 0.05, unit: Unit::Times }));
             at += end;
+        } else if is_count(raw, at) {
+            at += 1;
         } else if let Some(value) = worded(raw, at) {
             found.push(Word::Amount(Amount { value, step: 1.0, unit: Unit::Plain }));
             at += 1;
@@ -61,6 +63,18 @@ pub(crate) fn understood(sets: &Sets<'_>, raw: &[String]) -> Option<Vec<Word>> {
         }
     }
     Some(turned(found))
+}
+
+/// "All three", "the four kernels": how many there are, which bounds nothing.
+fn is_count(raw: &[String], at: usize) -> bool {
+    const COUNTS: [&str; 6] = ["three", "four", "five", "six", "seven", "eight"];
+    const PARTS: [&str; 3] = ["times", "thirds", "quarters"];
+    let before = at.checked_sub(1).map_or("", |at| raw[at].as_str());
+    let next = raw.get(at + 1).map_or("", String::as_str);
+    COUNTS.contains(&raw[at].as_str())
+        && !PARTS.contains(&next)
+        && (matches!(before, "all" | "the" | "these" | "those" | "our")
+            || matches!(lex(next), Some(Lex::Thing | Lex::Run | Lex::Firewall)))
 }
 
 /// "Ahead of", "behind", "beats", "is beaten by": better or worse than what follows, and how many words say so.
@@ -157,6 +171,8 @@ fn state(sets: &Sets<'_>, raw: &[String], at: usize) -> Option<(Word, usize)> {
         Some(Lex::First) => Some(sets.of_place(false)),
         Some(Lex::Last) => Some(sets.of_place(true)),
         Some(Lex::Firewall) => Some(sets.firewalled()),
+        // "all the diffs": what is no base
+        Some(Lex::Thing) if matches!(text, "diffs" | "patches") => Some(sets.patched(true)),
         _ => None,
     };
     if let Some(places) = states {

@@ -342,3 +342,21 @@ fn what_all_runs_reach_the_slowest_one_does() {
         ],
     );
 }
+
+#[test]
+fn counted_things_are_those_that_are_named() {
+    judge(
+        &versions(),
+        &[
+            ("Both diffs are above 715 Kpps for IPv6", true),
+            ("All two diffs are above 735 Kpps for IPv6", false),
+            ("All the patches are above 750 Kpps for IPv4", true),
+            ("The four kernels are above 685 Kpps for IPv4", true),
+            ("All four kernels are above 705 Kpps for IPv4", false),
+            ("the five runs are over 680 Kpps", true),
+        ],
+    );
+    // by its mean each is, and one run is not
+    let of_means = read(&versions(), &Near::default(), "Both diffs are above 725 Kpps for IPv6");
+    assert!(matches!(of_means, PlainVerdict::Doubtful(_)), "{of_means:?}");
+}
