@@ -9,6 +9,9 @@ use crate::sets::{Places, Sets};
 use crate::verdict::PlainVerdict;
 use crate::words::{Clause, Phrase, Unit, Word, in_families};
 
+/// What is smaller, in per cent, contradicts nobody who saw no impact.
+const LEAST_IMPACT: f64 = 1.0;
+
 /// A change from the base of a block to another set of it.
 #[derive(Clone, Copy, Debug)]
 struct Step {
@@ -386,6 +389,8 @@ fn of_each(sets: &Sets<'_>, clause: &Clause) -> Option<PlainVerdict> {
     let each: Vec<bool> = all.iter().map(|step| goes(step) != is_denied).collect();
     // what points the way that is said, and is not proven, contradicts nothing
     let is_contrary = |step: &&Step| match (is_denied, sign) {
+        // "no impact" of what is proven, and nobody would notice, is to be asked about
+        (true, 0.0) => goes(step) && step.percent.abs() > LEAST_IMPACT,
         (true, _) => goes(step),
         (false, 0.0) => false,
         (false, sign) => step.percent * sign < 0.0,

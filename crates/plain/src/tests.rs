@@ -360,3 +360,16 @@ fn counted_things_are_those_that_are_named() {
     let of_means = read(&versions(), &Near::default(), "Both diffs are above 725 Kpps for IPv6");
     assert!(matches!(of_means, PlainVerdict::Doubtful(_)), "{of_means:?}");
 }
+
+/// Repeatable runs prove a change of a few frames.
+#[test]
+fn a_proven_change_that_is_tiny_is_asked_about() {
+    let rows: [Row; 2] = [
+        ("r368606", [14817.2, 14817.6, 14817.4, 0.1]),
+        ("r368606 with D27401", [14816.8, 14817.2, 14817.0, 0.1]),
+    ];
+    let mut facts = facts(&[(NamedFamily::Inet, &rows)]);
+    facts.changes[0].is_proven = true;
+    let verdict = read(&facts, &Near::default(), "No visible impact on inet in both cases");
+    assert!(matches!(verdict, PlainVerdict::Doubtful(_)), "{verdict:?}");
+}
