@@ -1,8 +1,6 @@
 //! Changes held against each other: "inet6 gains more than inet4", "the gap grows", "VIMAGE helps ipfw the most", "both
 //! gain", "what IPv4 wins is twice what IPv6 loses".
 
-use std::collections::BTreeSet;
-
 use crate::factor::{factor, is_near};
 use crate::lexicon::Lex;
 use crate::sets::{Places, Sets};
@@ -202,13 +200,10 @@ fn gap(sets: &Sets<'_>, clause: &Clause) -> Option<PlainVerdict> {
             };
             let (base, variant) = (apart(a.base, b.base), apart(a.at, b.at));
             each.push((0..2).any(|of| (variant[of] > base[of]) == is_wider));
-            all.extend([a.base, b.base, a.at, b.at]);
+            all.extend([(a.base, b.base), (a.at, b.at)]);
         }
     }
-    PlainVerdict::of_each(&each, false, || {
-        let own: BTreeSet<usize> = all.iter().copied().collect();
-        own.iter().take(6).map(|at| sets.all[*at].level()).collect::<Vec<_>>().join("; ")
-    })
+    PlainVerdict::of_each(&each, false, || sets.levels(&all))
 }
 
 /// What is said to be apart: two families, or what stands on either side of "and".
