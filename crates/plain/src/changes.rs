@@ -1,13 +1,14 @@
 //! Changes held against each other: "inet6 gains more than inet4", "the gap grows", "VIMAGE helps ipfw the most", "both
 //! gain", "what IPv4 wins is twice what IPv6 loses".
 
-use std::collections::BTreeSet;
-
-use crate::compare::{factor, is_near};
+use crate::factor::{factor, is_near};
 use crate::lexicon::Lex;
 use crate::sets::{Places, Sets};
 use crate::verdict::PlainVerdict;
 use crate::words::{Clause, Phrase, Unit, Word, in_families};
+
+/// What is smaller, in per cent, contradicts nobody who saw no impact.
+const LEAST_IMPACT: f64 = 1.0;
 
 /// A change from the base of a block to another set of it.
 #[derive(Clone, Copy, Debug)]
@@ -199,13 +200,10 @@ fn gap(sets: &Sets<'_>, clause: &Clause) -> Option<PlainVerdict> {
             };
             let (base, variant) = (apart(a.base, b.base), apart(a.at, b.at));
             each.push((0..2).any(|of| (variant[of] > base[of]) == is_wider));
-            all.extend([a.base, b.base, a.at, b.at]);
+            all.extend([(a.base, b.base), (a.at, b.at)]);
         }
     }
-    PlainVerdict::of_each(&each, false, || {
-        let own: BTreeSet<usize> = all.iter().copied().collect();
-        own.iter().take(6).map(|at| sets.all[*at].level()).collect::<Vec<_>>().join("; ")
-    })
+    PlainVerdict::of_each(&each, false, || sets.levels(&all))
 }
 
 /// What is said to be apart: two families, or what stands on either side of "and".
@@ -386,6 +384,8 @@ fn of_each(sets: &Sets<'_>, clause: &Clause) -> Option<PlainVerdict> {
     let each: Vec<bool> = all.iter().map(|step| goes(step) != is_denied).collect();
     // what points the way that is said, and is not proven, contradicts nothing
     let is_contrary = |step: &&Step| match (is_denied, sign) {
+        // "no impact" of what is proven, and nobody would notice, is to be asked about
+        (true, 0.0) => goes(step) && step.percent.abs() > LEAST_IMPACT,
         (true, _) => goes(step),
         (false, 0.0) => false,
         (false, sign) => step.percent * sign < 0.0,

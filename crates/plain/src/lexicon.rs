@@ -100,8 +100,8 @@ static LISTS: &[(Lex, &str)] = &[
          nice good bad big clear clearly really quite actually simply \
          observed measured seen obtained depending depend \
          regardless matter using use used when enabled enabling applied adding added applying \
-         fast slow quick statistically significant significantly bench benches udp together \
-         compared comparing versus vs against per second seconds side page take takes took taking makes going other others setting settings",
+         fast slow quick thanks able visible statistically significant significantly bench benches udp together \
+         compared comparing versus vs against hence therefore thus per second seconds side page take takes took taking makes going other others setting settings",
     ),
     (
         Lex::Thing,
@@ -130,7 +130,8 @@ static LISTS: &[(Lex, &str)] = &[
     (Lex::Under, "under below beneath"),
     (
         Lex::Reach,
-        "reach reaches reached hit hits attain attains pass passes passed cross crosses crossed",
+        "reach reaches reached reaching hit hits hitting attain attains attained attaining pass passes passed passing cross \
+         crosses crossed crossing",
     ),
     (Lex::Better(true), "faster quicker better higher ahead"),
     (Lex::Better(false), "slower worse lower behind"),
@@ -146,14 +147,16 @@ static LISTS: &[(Lex, &str)] = &[
         Lex::Moves(true),
         "gain gains gained win wins won improve improves improved improvement improvements improving increase \
          increases increased increasing grow grows grew grown speedup progress progression rise rises rose helps \
-         help helped raises raise raised boost boosts raising gaining winning",
+         help helped raises raise raised boost boosts raising gaining winning progressed progresses progressing augments augmented \
+         augmentation supplementary additional extra",
     ),
     (
         Lex::Moves(false),
         "lose loses lost loss losses drop drops dropped decrease decreases decreased reduce reduces reduced \
          reduction regress regresses regressed regression regressions fall falls fell shrink shrinks shrank cost \
          costs slowdown degrade degrades degraded degradation hurts hurt penalty suffers suffer suffered \
-         narrows narrowed penalized penalised losing slowed",
+         narrows narrowed penalized penalised losing loosing looses slowed diminishes diminished deteriorates deteriorated lowers lowered \
+         declines declined",
     ),
     (Lex::Touched(true), "benefit benefits benefited advantage profit profits profited"),
     (Lex::Touched(false), "touched impacted affected impact affects"),
@@ -172,9 +175,9 @@ static LISTS: &[(Lex, &str)] = &[
     (Lex::Spread, "stddev deviation variance noise variation variations variability dispersion"),
     (
         Lex::Run,
-        "run runs result results value values sample samples iteration iterations measurement measurements",
+        "run runs measure measures result results value values sample samples iteration iterations measurement measurements",
     ),
-    (Lex::Same, "same identical equal similar"),
+    (Lex::Same, "same identical equal similar equivalent comparable"),
     (Lex::Gap, "gap difference distance differences"),
     (Lex::Factor(2), "twice double doubles doubled"),
     (Lex::Factor(3), "triple triples tripled thrice"),

@@ -6,13 +6,19 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod amounts;
 mod bounds;
 mod changes;
+mod clauses;
 mod compare;
+mod factor;
 mod lexicon;
+mod likeness;
+mod meaning;
 mod pairs;
 mod ranks;
 mod sets;
+mod sides;
 mod spreads;
 mod verdict;
 mod words;
@@ -21,9 +27,10 @@ pub use verdict::PlainVerdict;
 
 use fwdlab_reading::Facts;
 
+use crate::clauses::clauses;
 use crate::lexicon::Lex;
 use crate::sets::Sets;
-use crate::words::{Clause, clauses};
+use crate::words::Clause;
 
 /// Longest sentence that is read, in bytes: no plain one is longer.
 const MOST_BYTES: usize = 300;

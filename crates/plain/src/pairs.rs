@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::compare::{couples, is_near};
+use crate::factor::is_near;
 use crate::lexicon::Lex;
 use crate::sets::{Set, Sets};
+use crate::sides::couples;
 use crate::verdict::PlainVerdict;
 use crate::words::{Clause, Phrase, Unit, Word};
 

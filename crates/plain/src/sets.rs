@@ -96,6 +96,14 @@ impl<'a> Sets<'a> {
         (!own.is_empty()).then_some(own)
     }
 
+    /// Whether a word is a model of the one machine that the page is of: APU2 of an APU2C4.
+    pub(crate) fn is_machine(&self, word: &str) -> bool {
+        let [part] = self.facts.parts.as_slice() else { return false };
+        let has = |is: fn(u8) -> bool| word.bytes().any(is);
+        let is_model = has(|b| b.is_ascii_digit()) && has(|b| b.is_ascii_alphabetic());
+        is_model && word.len() > 3 && part.models.iter().any(|own| own.starts_with(word))
+    }
+
     /// Those that are called after being without something.
     pub(crate) fn without(&self, word: &str) -> Option<Places> {
         let word = format!("{ABSENT}{}", folded(word));
@@ -188,6 +196,12 @@ impl<'a> Sets<'a> {
         };
         let mut all = self.facts.changes.iter().chain(&self.facts.others);
         all.find(is_it).map(|change| change.is_proven)
+    }
+
+    /// What each of some pairs has, for people.
+    pub(crate) fn levels(&self, couples: &[(usize, usize)]) -> String {
+        let own: Places = couples.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        own.iter().take(6).map(|at| self.all[*at].level()).collect::<Vec<_>>().join("; ")
     }
 
     /// How far two sets are from being called alike.

@@ -1,8 +1,8 @@
 //! "IPv6 varies twice as much as IPv4", "less stable with the patch", "more than 5 % between runs".
 
-use crate::compare::{couples, sides};
 use crate::lexicon::Lex;
 use crate::sets::{Set, Sets};
+use crate::sides::{couples, sides};
 use crate::verdict::PlainVerdict;
 use crate::words::{Clause, Unit, Word};
 

@@ -296,3 +296,80 @@ fn a_sentence_is_of_the_block_that_it_stands_by() {
     assert!(matches!(asked, PlainVerdict::Asked(_)), "{asked:?}");
     assert_eq!(of("always over 690Kpps", false), PlainVerdict::Holds);
 }
+
+/// The same claims in other people's words.
+#[test]
+fn verbs_of_many_writers_say_the_same() {
+    judge(
+        &patch(),
+        &[
+            ("The forwarding rate is never reaching 840 Kpps", true),
+            ("The forwarding rate is never reaching 830 Kpps", false),
+            ("All the IPv4 measures are above 690 Kpps", true),
+            ("IPv4 has more progressed than IPv6", true),
+            ("IPv6 has more progressed than IPv4", false),
+            ("Without the patch IPv6 beats IPv4 by 19%", true),
+            ("Without the patch IPv6 is beaten by IPv4", false),
+            ("Without the patch IPv4 outperforms IPv6", false),
+            ("Without the patch IPv4 is inferior to IPv6", true),
+        ],
+    );
+}
+
+/// The model of the page's one machine says nothing; of another machine nothing here is known.
+#[test]
+fn the_model_of_the_machine_is_no_unknown_word() {
+    let mut facts = patch();
+    facts.parts[0].models.insert("apu2c4".to_owned());
+    judge(
+        &facts,
+        &[
+            ("On the APU2 the patch never costs more than 5% on inet6.", false),
+            ("On the APU2 the patch never costs more than 8% on inet6.", true),
+        ],
+    );
+    let other = read(&facts, &Near::default(), "On the APU4 the patch never costs more than 5%.");
+    assert_eq!(other, PlainVerdict::Open);
+}
+
+#[test]
+fn what_all_runs_reach_the_slowest_one_does() {
+    judge(
+        &patch(),
+        &[
+            ("For IPv6, we pass the 772 Kpps with the patch in all runs.", false),
+            ("For IPv6, we pass the 769 Kpps with the patch in all runs.", true),
+        ],
+    );
+}
+
+#[test]
+fn counted_things_are_those_that_are_named() {
+    judge(
+        &versions(),
+        &[
+            ("Both diffs are above 715 Kpps for IPv6", true),
+            ("All two diffs are above 735 Kpps for IPv6", false),
+            ("All the patches are above 750 Kpps for IPv4", true),
+            ("The four kernels are above 685 Kpps for IPv4", true),
+            ("All four kernels are above 705 Kpps for IPv4", false),
+            ("the five runs are over 680 Kpps", true),
+        ],
+    );
+    // by its mean each is, and one run is not
+    let of_means = read(&versions(), &Near::default(), "Both diffs are above 725 Kpps for IPv6");
+    assert!(matches!(of_means, PlainVerdict::Doubtful(_)), "{of_means:?}");
+}
+
+/// Repeatable runs prove a change of a few frames.
+#[test]
+fn a_proven_change_that_is_tiny_is_asked_about() {
+    let rows: [Row; 2] = [
+        ("r368606", [14817.2, 14817.6, 14817.4, 0.1]),
+        ("r368606 with D27401", [14816.8, 14817.2, 14817.0, 0.1]),
+    ];
+    let mut facts = facts(&[(NamedFamily::Inet, &rows)]);
+    facts.changes[0].is_proven = true;
+    let verdict = read(&facts, &Near::default(), "No visible impact on inet in both cases");
+    assert!(matches!(verdict, PlainVerdict::Doubtful(_)), "{verdict:?}");
+}

@@ -47,10 +47,14 @@ fn described(around: &Surroundings<'_>, section: &Section) -> Part {
     };
     let own = if section.above.is_empty() { &head } else { &section.above };
     let loads: Vec<f64> = rates(own).iter().map(|rate| rate.pps()).collect();
+    let is_model = |word: &&str| word.bytes().any(|b| b.is_ascii_digit());
+    let models = own.split(|c: char| !c.is_alphanumeric()).filter(is_model);
+    let models: BTreeSet<String> = models.map(str::to_lowercase).collect();
     let gigabits = own.lines().flat_map(gigabits).collect::<Vec<_>>();
     let line_rates = gigabits.iter().flat_map(|own| PER_GIGABIT.map(|rate| rate * own)).collect();
     Part {
         names: names.clone(),
+        models,
         letter: letter.cloned(),
         line_rates,
         cores: own.lines().find_map(cores),

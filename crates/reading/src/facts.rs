@@ -15,6 +15,8 @@ pub(crate) const ABSENT: &str = "without-";
 pub struct Part {
     /// Names in lower case.
     pub names: BTreeSet<String>,
+    /// Words with digits above its blocks, in lower case: models among them.
+    pub models: BTreeSet<String>,
     /// `A` of "Machine A".
     pub letter: Option<String>,
     /// Its line rates in frames/s, for each family where they differ.

@@ -32,6 +32,7 @@ const FAMILIES: [[&str; 3]; 2] = [["IPv4", "v4", "inet4"], ["IPv6", "v6", "inet6
 fn facts(dice: &mut Dice) -> Facts {
     const CHANGES: [f64; 9] = [-34.0, -11.5, -7.2, -2.4, 0.0, 2.1, 8.8, 17.4, 24.5];
     let part = |names: &[&str], letter: &str, line: f64, cores: u32| Part {
+        models: BTreeSet::new(),
         names: names.iter().map(|name| (*name).to_owned()).collect(),
         letter: Some(letter.to_owned()),
         line_rates: vec![line],
