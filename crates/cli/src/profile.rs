@@ -77,9 +77,9 @@ pub fn execute(arguments: &Args) -> anyhow::Result<ExitCode> {
     report::write(&arguments.dir, &results)?;
     output::print(&format!("report: {}\n", arguments.dir.join("README.md").display()))?;
     Ok(match end {
-        End::Complete => ExitCode::SUCCESS,
-        End::Lacking => ExitCode::FAILURE,
-        End::Stopped => {
+        Taken::Complete => ExitCode::SUCCESS,
+        Taken::Lacking => ExitCode::FAILURE,
+        Taken::Stopped => {
             fwdlab_guard::say!("stopped\nrun the same command again to take all profiles");
             ExitCode::from(interrupt::STOPPED)
         }
@@ -99,7 +99,7 @@ fn elsewhere(error: Error) -> anyhow::Error {
 
 /// What became of the profiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum Taken {
     /// All are there, and good.
     Complete,
     /// One is missing, or the report refuses it.
@@ -112,34 +112,30 @@ pub enum End {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn take(mut session: Session<'_>) -> anyhow::Result<End> {
+pub fn take(mut session: Session<'_>) -> anyhow::Result<Taken> {
     if let Some(why) = session.device.without_profiles() {
         fwdlab_guard::say!("warning: no profiles: {why}; {}", features::REMEDY);
-        return Ok(End::Lacking);
+        return Ok(Taken::Lacking);
     }
     session.device.keep_logs_in(&session.results.dir);
     let wanted = session.experiment.variants.len() * session.experiment.traffics.len();
     let (began, mut done) = (Instant::now(), 0);
-    let outcomes = session.run(&mut |variant, traffic| {
+    let profiled = session.run(&mut |variant, traffic| {
         let left = began.elapsed().as_secs() * (wanted - done) as u64 / done.max(1) as u64;
         let left = if done == 0 { String::new() } else { format!(", {left} s left") };
         done += 1;
         fwdlab_guard::say!("profile {done} of {wanted}: {variant}, {traffic}{left}");
     })?;
-    let is_good = |outcome: &ProfiledTrial| outcome.problem.is_none();
-    let is_complete = outcomes.len() == wanted && outcomes.iter().all(is_good);
+    let is_good = |one: &ProfiledTrial| one.problem.is_none();
+    let is_complete = profiled.len() == wanted && profiled.iter().all(is_good);
     // One that came behind the last of good ones stopped nothing.
     if session.stop.load(Ordering::Relaxed) && !is_complete {
-        return Ok(End::Stopped);
+        return Ok(Taken::Stopped);
     }
-    for outcome in &outcomes {
-        if let Some(problem) = &outcome.problem {
-            fwdlab_guard::say!(
-                "warning: profile of {}, {}: {problem}",
-                outcome.variant,
-                outcome.traffic
-            );
+    for one in &profiled {
+        if let Some(problem) = &one.problem {
+            fwdlab_guard::say!("warning: profile of {}, {}: {problem}", one.variant, one.traffic);
         }
     }
-    Ok(if is_complete { End::Complete } else { End::Lacking })
+    Ok(if is_complete { Taken::Complete } else { Taken::Lacking })
 }

@@ -168,7 +168,7 @@ fn is_profiled(
                 frequency_hz: FREQUENCY_HZ,
                 stop,
             };
-            Ok(profile::take(session)? != profile::End::Stopped)
+            Ok(profile::take(session)? != profile::Taken::Stopped)
         }
         // What was measured is worth its report without them.
         Err(error) => {
