@@ -352,8 +352,9 @@ impl Bisection {
                 let centre = step.ratio.ln_1p() * bad.signum();
                 let half = (step.high.ln_1p() - step.low.ln_1p()) / 2.0;
                 let is_seen = centre.abs() > SEEN * half;
-                let is_whole = centre - WHOLE * half > bad.abs() / 2.0
-                    && centre + WHOLE * half < bad.abs() * 1.5;
+                let least = centre - WHOLE * half;
+                // of more than the difference another step takes some back
+                let is_whole = least > bad.abs() / 2.0 && least <= bad.abs();
                 let few = sides.iter().filter(|s| **s > 0 && self.values[**s].len() < MOST_SIDES);
                 match few.min_by_key(|state| self.values[**state].len()) {
                     _ if is_seen && is_whole => Next::Answer(Answer::Culprit { step, probability }),

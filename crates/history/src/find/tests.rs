@@ -165,7 +165,7 @@ fn what_fell_twice_and_rose_at_once_is_all_taken_back() {
 fn an_alert_keeps_its_id_and_answers_to_those_that_it_had() {
     let of = |noise: [f64; 2]| {
         let levels = |noise: f64| -> Vec<f64> {
-            let odd = |i: usize| if i % 2 == 0 { 1.0 + noise } else { 1.0 - noise };
+            let odd = |i: usize| if i.is_multiple_of(2) { 1.0 + noise } else { 1.0 - noise };
             step(40, 20, 0.95).iter().enumerate().map(|(i, level)| level * odd(i)).collect()
         };
         let all =
