@@ -59,10 +59,26 @@ pub fn read(facts: &Facts, near: &Near, sentence: &str) -> PlainVerdict {
     let whole = Sets::of(facts, |_| true);
     let page = judged(&whole, sentence);
     if facts.blocks() < 2 || near.blocks.is_empty() {
-        return page;
+        return PlainVerdict::all(page);
     }
     let of = |block: &usize| judged(&Sets::of(facts, |cell| cell.block == *block), sentence);
-    let beside = near.blocks.iter().map(of).reduce(PlainVerdict::or).unwrap_or(PlainVerdict::Open);
+    let blocks: Vec<Vec<PlainVerdict>> = near.blocks.iter().map(of).collect();
+    let beside = |of: &dyn Fn(&Vec<PlainVerdict>) -> PlainVerdict| {
+        blocks.iter().map(of).reduce(PlainVerdict::or).unwrap_or(PlainVerdict::Open)
+    };
+    // a clause that is so beside it is not contradicted by the page, whatever the next one says
+    if blocks.iter().all(|own| own.len() == page.len()) {
+        let each = page.iter().enumerate().map(|(at, page)| {
+            together(near, sentence, beside(&|own| own[at].clone()), page.clone())
+        });
+        return PlainVerdict::all(each.collect());
+    }
+    let whole = beside(&|own| PlainVerdict::all(own.clone()));
+    together(near, sentence, whole, PlainVerdict::all(page))
+}
+
+/// What stands beside a sentence, and the page, say together of it or of one of its clauses.
+fn together(near: &Near, sentence: &str, beside: PlainVerdict, page: PlainVerdict) -> PlainVerdict {
     match (beside, page) {
         (PlainVerdict::Holds, PlainVerdict::Fails(data)) if near.is_last => {
             PlainVerdict::Asked(data)
@@ -103,10 +119,10 @@ pub fn is_of_spread(sentence: &str) -> bool {
     (0..words.len()).any(|at| matches!(lex(at), Some(Lex::Varies(_))) && is_graded(at))
 }
 
-fn judged(sets: &Sets<'_>, sentence: &str) -> PlainVerdict {
-    let Some(clauses) = clauses(sets, sentence) else { return PlainVerdict::Open };
-    let all: Vec<PlainVerdict> = clauses.iter().map(|clause| of_clause(sets, clause)).collect();
-    PlainVerdict::all(all)
+/// What is known of each clause of a sentence; nothing where it is not understood.
+fn judged(sets: &Sets<'_>, sentence: &str) -> Vec<PlainVerdict> {
+    let clauses = clauses(sets, sentence).unwrap_or_default();
+    clauses.iter().map(|clause| of_clause(sets, clause)).collect()
 }
 
 fn of_clause(sets: &Sets<'_>, clause: &Clause) -> PlainVerdict {

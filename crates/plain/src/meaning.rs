@@ -68,13 +68,10 @@ pub(crate) fn understood(sets: &Sets<'_>, raw: &[String]) -> Option<Vec<Word>> {
 /// "All three", "the four kernels": how many there are, which bounds nothing.
 fn is_count(raw: &[String], at: usize) -> bool {
     const COUNTS: [&str; 6] = ["three", "four", "five", "six", "seven", "eight"];
-    const PARTS: [&str; 3] = ["times", "thirds", "quarters"];
-    let before = at.checked_sub(1).map_or("", |at| raw[at].as_str());
-    let next = raw.get(at + 1).map_or("", String::as_str);
+    // "the slowest of the three": of which ones is not said
+    let next = raw.get(at + 1).and_then(|word| lex(word));
     COUNTS.contains(&raw[at].as_str())
-        && !PARTS.contains(&next)
-        && (matches!(before, "all" | "the" | "these" | "those" | "our")
-            || matches!(lex(next), Some(Lex::Thing | Lex::Run | Lex::Firewall)))
+        && matches!(next, Some(Lex::Thing | Lex::Run | Lex::Firewall | Lex::Family))
 }
 
 /// "Ahead of", "behind", "beats", "is beaten by": better or worse than what follows, and how many words say so.

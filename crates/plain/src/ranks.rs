@@ -82,6 +82,11 @@ pub(crate) fn check(sets: &Sets<'_>, clause: &Clause) -> Option<PlainVerdict> {
     };
     let each: Vec<bool> = families.iter().flat_map(|family| within(&of_family(family))).collect();
     let verdict = PlainVerdict::of_each(&each, clause.is_of_all(), || shown(sets, clause))?;
+    // "the best run of pf was at 493 Kpps": of its own runs
+    let is_own_end = is_of_runs && !clause.amounts().is_empty();
+    if is_own_end && !matches!(verdict, PlainVerdict::Holds) {
+        return None;
+    }
     // "the best result is that of inet4 and D27401": of all of the page
     let is_of_page = clause.families.len() == 1;
     let mine = crate::words::in_families(sets, own.clone(), &clause.families);

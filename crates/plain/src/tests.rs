@@ -295,6 +295,9 @@ fn a_sentence_is_of_the_block_that_it_stands_by() {
     let asked = of("All the runs with D27401 are over 800Kpps", true);
     assert!(matches!(asked, PlainVerdict::Asked(_)), "{asked:?}");
     assert_eq!(of("always over 690Kpps", false), PlainVerdict::Holds);
+    // what the second clause says is not known
+    let half = of("All the runs with D27401 are over 800Kpps, and it is at 817 Kpps", false);
+    assert_eq!(half, PlainVerdict::Open);
 }
 
 /// The same claims in other people's words.
@@ -359,6 +362,19 @@ fn counted_things_are_those_that_are_named() {
     // by its mean each is, and one run is not
     let of_means = read(&versions(), &Near::default(), "Both diffs are above 725 Kpps for IPv6");
     assert!(matches!(of_means, PlainVerdict::Doubtful(_)), "{of_means:?}");
+}
+
+#[test]
+fn an_end_of_its_own_runs_is_no_rank() {
+    let of = |sentence: &str| read(&patch(), &Near::default(), sentence);
+    let own = "All five runs of D27401 stayed above 760 Kpps, and the best run without it was at 838 Kpps";
+    assert!(!matches!(of(own), PlainVerdict::Fails(_)), "{:?}", of(own));
+    let versions = versions();
+    let own = "The best inet6 run of diff 80345 was at 733 Kpps";
+    let of_one = read(&versions, &Near::default(), own);
+    assert!(!matches!(of_one, PlainVerdict::Fails(_)), "{of_one:?}");
+    let of_which = read(&versions, &Near::default(), "r368287 is the slowest of the three here");
+    assert_eq!(of_which, PlainVerdict::Open);
 }
 
 /// Repeatable runs prove a change of a few frames.

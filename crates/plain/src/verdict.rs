@@ -34,7 +34,8 @@ impl PlainVerdict {
         for own in &all {
             match (own, &worst) {
                 (Self::Fails(_), _) => return own.clone(),
-                (Self::Doubtful(_), Self::Holds | Self::Open) | (Self::Open, Self::Holds) => {
+                (Self::Doubtful(_) | Self::Asked(_), Self::Holds | Self::Open)
+                | (Self::Open, Self::Holds) => {
                     worst = own.clone();
                 }
                 _ => {}
