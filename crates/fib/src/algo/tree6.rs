@@ -152,6 +152,24 @@ impl Three {
         let at = self.last[at].child::<C>(at, high) % self.answers.len();
         self.answers[at]
     }
+
+    /// Answers for a stage, and all their bits. By references of its own, so that the compiler knows that no
+    /// answer changes a node, and keeps the root's keys in registers.
+    #[inline(always)]
+    fn descend_all<C: Count>(
+        &self,
+        addrs: &[u128; STAGE],
+        answers: &mut [NexthopId; STAGE],
+    ) -> u32 {
+        let mut any = 0;
+        for two in 0..STAGE / 2 {
+            for i in 2 * two..2 * two + 2 {
+                answers[i] = NexthopId(self.descend::<C>((addrs[i] >> 64) as u64));
+                any |= answers[i].0;
+            }
+        }
+        any
+    }
 }
 
 impl Tree {
@@ -268,9 +286,12 @@ impl Tree {
     /// Whether few of some addresses need the tree, so that a first look for all is worth it.
     #[inline(always)]
     fn is_sparse(&self, addrs: &[u128]) -> bool {
-        let probes = addrs.get(..STAGE).unwrap_or_default().iter().step_by(STAGE / PROBES);
-        let more = probes.map(|addr| usize::from(self.first(*addr) == MORE));
-        more.sum::<usize>() <= FEW_OF_PROBES
+        let Some(addrs) = addrs.first_chunk::<STAGE>() else { return true };
+        let mut more = 0;
+        for probe in 0..PROBES {
+            more += usize::from(self.first(addrs[STAGE / PROBES * probe]) == MORE);
+        }
+        more <= FEW_OF_PROBES
     }
 
     /// Up to [`CHUNK`] lookups. A call is the last thing that is done: a burst saves no registers for it.
@@ -323,6 +344,10 @@ impl Tree {
     fn all_below<C: Count>(&self, addrs: &[[u128; STAGE]], answers: &mut [[NexthopId; STAGE]]) {
         let mut any = 0;
         for (addrs, answers) in addrs.iter().zip(answers.iter_mut()) {
+            if let Some(three) = &self.three {
+                any |= three.descend_all::<C>(addrs, answers);
+                continue;
+            }
             each(|i| {
                 answers[i] = NexthopId(self.descend::<C>(addrs[i]));
                 any |= answers[i].0;
@@ -343,12 +368,13 @@ impl Tree {
     }
 }
 
-/// Calls `lane` with all numbers below [`STAGE`]; four at a time, so that the compiler unrolls it.
+/// Calls `lane` with all numbers below [`STAGE`]; two at a time, so that the compiler unrolls it: four at a time
+/// it does in some builds only.
 #[inline(always)]
 fn each(mut lane: impl FnMut(usize)) {
-    for four in 0..STAGE / 4 {
-        for i in 0..4 {
-            lane(four * 4 + i);
+    for two in 0..STAGE / 2 {
+        for i in 0..2 {
+            lane(two * 2 + i);
         }
     }
 }
