@@ -36,7 +36,7 @@ impl Kernel {
     }
 
     /// The configuration that the image itself holds (CONFIG_IKCONFIG), where it can be unpacked here: one that is
-    /// compressed with xz or gzip. Takes as long as to unpack it.
+    /// compressed with zstd, xz or gzip. Takes as long as to unpack it.
     pub fn own_configuration(&self) -> Option<String> {
         inside::configuration(&self.image)
     }

@@ -1,12 +1,11 @@
 //! The configuration that an image of Linux holds (CONFIG_IKCONFIG), as `scripts/extract-ikconfig` of its sources
 //! finds it: between two words, compressed, in the kernel that the image unpacks.
 
-use std::io::Cursor;
 use std::path::Path;
 
-use flate2::read::GzDecoder;
 use fwdlab_guard::{MIB, input};
-use lzma_rust2::XzReader;
+
+use crate::packed::Packing;
 
 /// Longest image, and longest kernel that one unpacks to.
 const MOST_BYTES: u64 = 256 * MIB;
@@ -18,24 +17,14 @@ const MOST_TEXT: u64 = 4 * MIB;
 const START: &[u8] = b"IKCFG_ST";
 const END: &[u8] = b"IKCFG_ED";
 
-/// How a compressed kernel may begin; of other forms (zstd, lz4, bzip2, ...) nothing is known here.
-const XZ: &[u8] = b"\xfd7zXZ\0";
-const GZIP: &[u8] = b"\x1f\x8b\x08";
-
 /// The configuration in an image; nothing where it holds none, or is compressed in another way.
 pub(crate) fn configuration(image: &Path) -> Option<String> {
     let bytes = input::named_bytes(image, MOST_BYTES).ok()?;
     let packed = payload(&bytes)?;
-    let kernel = if packed.starts_with(XZ) {
-        input::limited(XzReader::new(Cursor::new(packed), false), MOST_BYTES).ok()?
-    } else if packed.starts_with(GZIP) {
-        input::limited(GzDecoder::new(packed), MOST_BYTES).ok()?
-    } else {
-        return None;
-    };
+    let kernel = Packing::of_start(packed)?.unpack(packed, MOST_BYTES).ok()?;
     let start = find(&kernel, START)? + START.len();
     let behind = kernel.get(start..)?;
-    let text = input::limited(GzDecoder::new(behind.get(..find(behind, END)?)?), MOST_TEXT).ok()?;
+    let text = Packing::Gzip.unpack(behind.get(..find(behind, END)?)?, MOST_TEXT).ok()?;
     String::from_utf8(text).ok()
 }
 
@@ -68,6 +57,8 @@ fn find(bytes: &[u8], word: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
+
+    use ruzstd::encoding::CompressionLevel;
 
     use super::*;
 
@@ -107,6 +98,9 @@ mod tests {
         assert_eq!(found(&whole).as_deref(), Some(text));
         assert_eq!(found(&image(&gzip(b"no words"))), None);
         assert_eq!(found(&image(b"\x28\xb5\x2f\xfd zstd")), None);
+        let zstd = ruzstd::encoding::compress_to_vec(&*kernel, CompressionLevel::Fastest);
+        let image_of_zstd = image(&[zstd, vec![1, 2, 3, 4]].concat());
+        assert_eq!(found(&image_of_zstd).as_deref(), Some(text));
         for cut in [0, 0x201, 0x24e, 1024, 1040, whole.len() - 20] {
             assert_eq!(found(&whole[..cut]), None, "{cut}");
         }

@@ -10,6 +10,7 @@ pub mod freebsd;
 mod inside;
 mod intact;
 mod modules;
+mod packed;
 mod tree;
 
 pub use error::KernelError;

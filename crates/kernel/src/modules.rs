@@ -7,13 +7,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
 use fwdlab_guard::input;
-use lzma_rust2::XzReader;
 use object::LittleEndian;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, SectionHeader};
 
+use crate::packed::Packing;
 use crate::{KernelError, tree};
 
 /// Most bytes of a module: a few kilobytes may unpack to many gigabytes.
@@ -152,16 +151,12 @@ fn name_of(path: &Path) -> Option<String> {
 
 fn unpacked(path: &Path) -> Result<Vec<u8>, KernelError> {
     let packed = input::bytes(path, MOST_BYTES).map_err(KernelError::file("read", path))?;
-    let read = match path.extension().and_then(|end| end.to_str()) {
-        Some("xz") => input::limited(XzReader::new(packed.as_slice(), true), MOST_BYTES),
-        Some("gz") => input::limited(GzDecoder::new(packed.as_slice()), MOST_BYTES),
-        Some("zst") => {
-            let why = "it is packed with zstd; unpack the modules with unzstd first".to_owned();
-            return Err(KernelError::Module { path: path.to_owned(), why });
+    match Packing::of_name(path) {
+        Some(packing) => {
+            packing.unpack(&packed, MOST_BYTES).map_err(KernelError::file("unpack", path))
         }
-        _ => return Ok(packed),
-    };
-    read.map_err(KernelError::file("unpack", path))
+        None => Ok(packed),
+    }
 }
 
 /// The names after `depends=` in the section `.modinfo`, a list of texts that end with NUL.
@@ -181,6 +176,8 @@ pub(crate) fn depends(bytes: &[u8], path: &Path) -> Result<Vec<String>, KernelEr
 
 #[cfg(test)]
 mod tests {
+    use ruzstd::encoding;
+
     use super::*;
 
     #[test]
@@ -242,6 +239,17 @@ mod tests {
                 ["drivers/net/veth.ko", "kernel/trace/x.ko"].map(|own| dir.path().join(own));
             assert_eq!(files, wanted.iter().collect::<Vec<_>>());
         }
+    }
+
+    /// Ubuntu's and Arch's are packed so.
+    #[test]
+    fn a_module_that_is_packed_with_zstd_is_unpacked() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let packed = encoding::compress_to_vec(&*module(""), encoding::CompressionLevel::Fastest);
+        fs::write(dir.path().join("veth.ko.zst"), packed).expect("a file");
+        let modules = KernelModules::read(dir.path()).expect("a directory of modules");
+        let found = modules.with_dependencies(&["veth"]).expect("modules");
+        assert_eq!(found[0].bytes, module(""));
     }
 
     #[test]

@@ -86,6 +86,7 @@ fn dotted(name: &str) -> String {
 
 const LINUX: &str = r#"say() { printf '%s\t%s\n' "$1" "$(printf %s "$2" | tr '\n\t' '  ')"; }
 say system "$(uname -srm)"
+say machine "$([ -s /etc/machine-id ] && (printf 'fwdlab '; tr -d '\n' </etc/machine-id) | sha256sum | cut -c-16)"
 say processor "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
 say cores "$(grep -c ^processor /proc/cpuinfo)"
 say governor "$(cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor 2>/dev/null)"
@@ -116,8 +117,8 @@ fi
 const FREEBSD: &str = r#"say() { printf '%s\t%s\n' "$1" "$(printf %s "$2" | tr '\n\t' '  ')"; }
 say system "$(uname -srm)"
 say version "$(sysctl -n kern.version)"
-say processor "$(sysctl -n hw.model)"
-say cores "$(sysctl -n hw.ncpu)"
+say machine "$(sysctl -n kern.hostuuid | sha256 | cut -c 1-16)"
+say processor "$(sysctl -n hw.model)"; say cores "$(sysctl -n hw.ncpu)"
 "#;
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use fwdlab_guard::digest;
 use serde::{Deserialize, Serialize};
 
 /// Processor features that change what a forwarding path costs, by their
@@ -28,6 +29,10 @@ const FLAGS_THAT_MATTER: [&str; 14] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
+    /// Tells this machine from others of its kind: the first digits of SHA-256 of its machine-id(5), which itself
+    /// is not to be made public; empty when it has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// Maker and product, where the firmware says so.
     pub product: String,
     /// Model of the processor.
@@ -94,6 +99,7 @@ impl Machine {
         let flags: Vec<&str> = flags.unwrap_or_default().split_whitespace().collect();
         let processor = field(&cpuinfo, "model name").or_else(|| field(&cpuinfo, "CPU part"));
         Self {
+            id: id(root),
             product: product(root),
             processor: processor.unwrap_or_default().to_owned(),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
@@ -156,6 +162,13 @@ fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 fn chosen(text: &str) -> String {
     let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inside.map(|(word, _)| word.to_owned()).unwrap_or_default()
+}
+
+fn id(root: &Path) -> String {
+    match text(root, "etc/machine-id") {
+        id if id.is_empty() => id,
+        id => digest::of(format!("fwdlab {id}").as_bytes()).chars().take(16).collect(),
+    }
 }
 
 fn product(root: &Path) -> String {

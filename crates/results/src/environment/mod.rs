@@ -133,6 +133,11 @@ impl Environment {
             let [this, that] = [this, that].map(|own| if own.is_empty() { "unset" } else { own });
             format!("{name}: {this}, then {that}")
         };
+        // A journal of before has none, a container a new one.
+        let is_other = !self.machine.id.is_empty()
+            && !other.machine.id.is_empty()
+            && self.machine.id != other.machine.id;
+        let id = |e: &Self| if is_other { e.machine.id.clone() } else { String::new() };
         let [command, command_of_other] = own_words([self, other].map(|e| &*e.kernel.command_line));
         let facts = |e: &Self, command: String| {
             [
@@ -141,6 +146,8 @@ impl Environment {
                     format!("{} {} ({})", e.fwdlab.version, e.fwdlab.commit, e.fwdlab.profile),
                 ),
                 ("compiler", e.fwdlab.rustc.clone()),
+                ("machine", id(e)),
+                ("product", e.machine.product.clone()),
                 ("processor", e.machine.processor.clone()),
                 ("cores", e.machine.cores.to_string()),
                 ("governor", e.machine.governor.clone()),

@@ -118,3 +118,22 @@ fn what_each_run_measures_anew_is_no_other_machine() {
     other.device.insert("tester: processor".to_owned(), "x".to_owned());
     assert_eq!(one.differences(&other), ["tester: processor: unset, then x"]);
 }
+
+/// Two hosts of one model were the same machine.
+#[test]
+fn a_machine_is_told_from_another_of_its_kind_and_its_own_id_is_not_shown() {
+    let one = root(&[("etc/machine-id", "0123456789abcdef0123456789abcdef\n")]);
+    let two = root(&[("etc/machine-id", "0123456789abcdef0123456789abcdf0\n")]);
+    let of = |root: &tempfile::TempDir| Environment {
+        machine: Machine::look(root.path()),
+        ..Environment::default()
+    };
+    let lines = of(&one).differences(&of(&two));
+    let [line] = lines.as_slice() else { panic!("one line: {lines:?}") };
+    assert!(line.starts_with("machine: ") && !line.contains("89abc"), "{line}");
+    assert!(of(&one).differences(&of(&one)).is_empty());
+    // Journals of before have none.
+    let none = root(&[]);
+    assert!(of(&none).differences(&of(&one)).is_empty());
+    assert!(of(&one).differences(&of(&none)).is_empty());
+}
