@@ -8,6 +8,7 @@ mod claim;
 mod cold;
 mod document;
 mod lost;
+mod machines;
 mod methods;
 mod noise;
 mod parallel;
@@ -139,11 +140,12 @@ fn trust_figures(simulated: &Simulated) -> Vec<Figure> {
     };
     let trust = simulated.trust.iter().flat_map(trust::Row::claims);
     let between = simulated.between.iter().flat_map(between::Row::claims);
+    let machines = simulated.machines.iter().flat_map(machines::Row::claims);
     let cold = simulated.cold.iter().flat_map(cold::Row::claims);
     let rare = simulated.rare.iter().flat_map(rare::Row::claims);
     let wild = simulated.wild.iter().flat_map(wild::Row::claims);
     let lost = simulated.lost.iter().flat_map(lost::Row::claims);
-    let all = trust.chain(between).chain(cold).chain(rare).chain(wild).chain(lost);
+    let all = trust.chain(between).chain(machines).chain(cold).chain(rare).chain(wild).chain(lost);
     all.map(|(name, claim)| figure(name, &claim)).collect()
 }
 

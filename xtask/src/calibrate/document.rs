@@ -7,7 +7,7 @@ use super::noise::ALL;
 use super::parallel::SEED;
 use super::section::Section;
 use super::simulate::{DefaultRow, EFFECTS, PeerRow, Simulated};
-use super::{between, cold, lost, rare, trust, wild};
+use super::{between, cold, lost, machines, rare, trust, wild};
 
 /// The heading above the table that [`powers`] reads.
 const POWER_HEADING: &str = "## Power of fwdlab's verdicts";
@@ -36,6 +36,7 @@ pub fn section(simulated: &Simulated, section: Section) -> String {
     match section {
         Section::Trust => trust::write(&simulated.trust, simulated.size, &mut text),
         Section::Between => between::write(&simulated.between, &mut text),
+        Section::Machines => machines::write(&simulated.machines, &mut text),
         Section::Cold => cold::write(&simulated.cold, &mut text),
         Section::Rare => rare::write(&simulated.rare, &mut text),
         Section::Wild => wild::write(&simulated.wild, &mut text),

@@ -7,6 +7,8 @@ pub enum Section {
     Trust,
     /// What one campaign says, and what several say
     Between,
+    /// One change on several machines
+    Machines,
     /// A first trial that costs more
     Cold,
     /// Rare slow runs

@@ -4,7 +4,7 @@ use super::methods::{BLOCKS, DEFAULTS, Default, ORDERS, Order, PEERS, Peer, Said
 use super::noise::{ALL, Noise};
 use super::parallel::{Size, in_parallel, random_of};
 use super::section::Section;
-use super::{between, cold, lost, rare, trust, wild};
+use super::{between, cold, lost, machines, rare, trust, wild};
 
 /// Sizes of the injected effects; the first is none.
 pub const EFFECTS: [f64; 4] = [0.0, 0.01, 0.02, 0.05];
@@ -44,6 +44,7 @@ pub struct Simulated {
     pub peers: Vec<PeerRow>,
     pub trust: Vec<trust::Row>,
     pub between: Vec<between::Row>,
+    pub machines: Vec<machines::Row>,
     pub cold: Vec<cold::Row>,
     pub rare: Vec<rare::Row>,
     pub wild: Vec<wild::Row>,
@@ -60,6 +61,7 @@ pub fn simulate(size: Size, only: Option<Section>) -> Simulated {
         peers: if only.is_none() && size.is_whole { peers(size) } else { Vec::new() },
         trust: if wants(Section::Trust) { trust::simulate(size) } else { Vec::new() },
         between: if wants(Section::Between) { between::simulate(size) } else { Vec::new() },
+        machines: if wants(Section::Machines) { machines::simulate(size) } else { Vec::new() },
         cold: if wants(Section::Cold) { cold::simulate(size) } else { Vec::new() },
         rare: if wants(Section::Rare) { rare::simulate(size) } else { Vec::new() },
         wild: if wants(Section::Wild) { wild::simulate(size) } else { Vec::new() },
