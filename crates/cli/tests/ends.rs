@@ -211,18 +211,19 @@ fn failed_trials_run_again_when_asked() {
 #[test]
 fn a_results_directory_that_is_moved_away_or_deleted_stops_the_run() {
     type End = fn(&Lab);
-    let ends: [End; 2] = [
-        |lab| fs::rename(lab.path("out"), lab.path("elsewhere")).expect("a rename"),
-        |lab| fs::remove_dir_all(lab.path("out")).expect("a removal"),
+    let ends: [(End, &str); 2] = [
+        (|lab| fs::rename(lab.path("out"), lab.path("else")).expect("a rename"), "was moved"),
+        // "What was recorded is where the directory is now: put it back": it was nowhere.
+        (|lab| fs::remove_dir_all(lab.path("out")).expect("a removal"), "was deleted"),
     ];
-    for end in ends {
+    for (end, words) in ends {
         let lab = long();
         let child = started(&lab);
         end(&lab);
         let output = child.wait_with_output().expect("an ended process");
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{stderr}");
-        assert!(stderr.contains("was moved or deleted"), "{stderr}");
+        assert!(stderr.contains(words), "{stderr}");
         assert!(!lab.path("out").exists(), "the directory came back");
     }
 }
