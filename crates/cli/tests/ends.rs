@@ -58,6 +58,21 @@ fn signals_that_would_end_a_run_end_it_as_ctrl_c_does() {
     }
 }
 
+/// A limit for files ended the program by a signal (153), with all that its device had made.
+#[test]
+fn a_limit_for_files_is_an_error_as_a_full_disk_is() {
+    let lab = Lab::new(EXPERIMENT);
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -f 20 && exec \"$0\" run short.toml -o out"]);
+    command.arg(env!("CARGO_BIN_EXE_fwdlab")).current_dir(lab.dir.path());
+    let output = command.output().expect("a shell");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{:?}: {stderr}", output.status);
+    assert!(stderr.contains("File too large"), "{stderr}");
+    lab.measured(&["run", "short.toml", "-o", "out"]);
+    assert_eq!(ids(&lab.path("out")).len(), 6);
+}
+
 #[test]
 fn a_run_under_nohup_outlives_its_terminal() {
     let lab = Lab::new(EXPERIMENT);
