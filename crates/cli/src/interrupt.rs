@@ -24,8 +24,6 @@ pub const STOPPED: u8 = 130;
 pub fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let mut signals = Signals::new(endings()).context("cannot take over Ctrl-C")?;
-    // Without a handler, writing past `ulimit -f` would end the program; with one it is an error, as a full disk is.
-    signal_hook::flag::register(SIGXFSZ, Arc::default()).context("cannot take over SIGXFSZ")?;
     let flag = stop.clone();
     let work = move || {
         for _ in signals.forever() {
@@ -37,6 +35,13 @@ pub fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     };
     std::thread::Builder::new().spawn(work).context("cannot wait for Ctrl-C")?;
     Ok(stop)
+}
+
+/// Makes a limit for files (`ulimit -f`) an error of whoever writes past it, as a full disk is: without a handler the
+/// signal would end the program.
+pub fn outlive_limits() {
+    // Where there can be no handler, all is as it was.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 /// The signals that end a command: all that would end it by themselves, and leave behind what its devices have

@@ -182,6 +182,7 @@ fn main() -> ExitCode {
     if !command.is_part_of_another() {
         devices::tidy();
     }
+    interrupt::outlive_limits();
     match run(command) {
         Ok(code) => code,
         Err(error) => {

@@ -62,15 +62,21 @@ fn signals_that_would_end_a_run_end_it_as_ctrl_c_does() {
 #[test]
 fn a_limit_for_files_is_an_error_as_a_full_disk_is() {
     let lab = Lab::new(EXPERIMENT);
-    let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -f 20 && exec \"$0\" run short.toml -o out"]);
-    command.arg(env!("CARGO_BIN_EXE_fwdlab")).current_dir(lab.dir.path());
-    let output = command.output().expect("a shell");
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{:?}: {stderr}", output.status);
-    assert!(stderr.contains("File too large"), "{stderr}");
+    let limited = |blocks: u32, words: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -f {blocks} && exec \"$0\" {words}")]);
+        command.arg(env!("CARGO_BIN_EXE_fwdlab")).current_dir(lab.dir.path());
+        let output = command.output().expect("a shell");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{:?}: {stderr}", output.status);
+        assert!(stderr.contains("File too large"), "{stderr}");
+        stderr
+    };
+    let said = limited(20, "run short.toml -o out");
+    assert!(said.contains("`ulimit -f`"), "{said}");
     lab.measured(&["run", "short.toml", "-o", "out"]);
     assert_eq!(ids(&lab.path("out")).len(), 6);
+    limited(1, "export --jsonl out -o all.jsonl");
 }
 
 #[test]

@@ -206,6 +206,9 @@ pub(crate) fn io_remedy(error: &io::Error) -> &'static str {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "free some space and run the same command again: recorded trials are kept"
         }
+        io::ErrorKind::FileTooLarge => {
+            "raise the limit for files (`ulimit -f`) and run the same command again: recorded trials are kept"
+        }
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
             "a file is in the way: move it, or choose another place with -o DIR"
         }
