@@ -3,9 +3,10 @@
 # machine, each with its own network, mounts, processes, host name, sshd and boot id. For trying out
 # device = "remote", and for its tests. Needs root and Debian's openssh-server.
 #
-#   remote-rig.sh up DIR [--receiver] [--tester KIND]
+#   remote-rig.sh up DIR [--receiver] [--tester KIND] [--of PID]
 #                                       makes it; DIR/testbed.toml names the machines, and the tester
-#                                       where it is not fwdlab's own: trafgen
+#                                       where it is not fwdlab's own: trafgen. Once process PID is gone,
+#                                       the next rig takes this one away, though it runs
 #   remote-rig.sh run DIR COMMAND...    runs a command where the machines can be reached
 #   remote-rig.sh in DIR ROLE COMMAND   runs a command on a machine, past ssh
 #   remote-rig.sh down DIR              takes it away
@@ -85,9 +86,11 @@ up() {
     # What killed owners have left; a rig that runs is its owner's, also when the shell that made it is gone.
     for other in $(ip netns list | sed -n 's/^\(fwrig-[^ ]*\)-[a-z]*\( .*\)*$/\1/p' | sort -u); do
         owner=${other#fwrig-}
-        kill -0 "${owner%%-*}" 2>/dev/null || [ -n "$(lives_of "$other")" ] || take_down "$other"
+        kill -0 "${owner%%-*}" 2>/dev/null && continue
+        case $other in fwrig-*-of-*) ;; *) [ -z "$(lives_of "$other")" ] || continue ;; esac
+        take_down "$other"
     done
-    NAME=fwrig-$PPID-$(basename "$DIR" | tr -cd 'a-zA-Z0-9' | tail -c 8)$(echo "$DIR" | cksum | cut -d' ' -f1)
+    NAME=fwrig-${OWNER:-$PPID}-${OWNER:+of-}$(basename "$DIR" | tr -cd 'a-zA-Z0-9' | tail -c 8)$(echo "$DIR" | cksum | cut -d' ' -f1)
     take_down "$NAME"
     # A rig that does not come up leaves nothing that runs.
     trap '[ $? = 0 ] || take_down "$NAME"' EXIT
@@ -190,17 +193,21 @@ INIT
     done
 }
 
-[ $# -ge 2 ] || die "usage: up DIR [--receiver] [--tester KIND] | run DIR COMMAND... | in DIR ROLE COMMAND... | down DIR"
+[ $# -ge 2 ] || die "usage: up DIR [--receiver] [--tester KIND] [--of PID] | run DIR COMMAND... | in DIR ROLE COMMAND... | down DIR"
 command=$1 dir=$2
 shift 2
 case $command in
 up)
-    RECEIVER=no KIND=
+    RECEIVER=no KIND= OWNER=
     while [ $# -gt 0 ]; do
         case $1 in
         --receiver) RECEIVER=yes ;;
         --tester)
             KIND=${2:?a kind of tester}
+            shift
+            ;;
+        --of)
+            OWNER=${2:?a process}
             shift
             ;;
         *) die "unknown option $1" ;;

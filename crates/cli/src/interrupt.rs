@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
-use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
+use signal_hook::consts::{
+    SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ,
+};
 use signal_hook::iterator::Signals;
 
 use crate::devices;
@@ -33,6 +35,13 @@ pub fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     };
     std::thread::Builder::new().spawn(work).context("cannot wait for Ctrl-C")?;
     Ok(stop)
+}
+
+/// Makes a limit for files (`ulimit -f`) an error of whoever writes past it, as a full disk is: without a handler the
+/// signal would end the program.
+pub fn outlive_limits() {
+    // Where there can be no handler, all is as it was.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 /// The signals that end a command: all that would end it by themselves, and leave behind what its devices have

@@ -62,7 +62,8 @@ use std::process::ExitCode;
 const EXIT_CODES: &str = "Exit codes:\n  \
     0    done\n  \
     1    done, and a criterion is not met: a trial FAILED, a verdict of --fail-on, an audit finding,\n       \
-         a report that does not agree, something that doctor misses\n  \
+         a report or signature that does not agree, a published median that import does not\n       \
+         reproduce, something that doctor misses\n  \
     2    an error: nothing was done, or not to its end; the message says what to do\n  \
     3    stopped because the tester's host or the network failed; the same command goes on\n  \
     4    done, and --fail-on could not tell: a comparison is invalid, or too short to reach the level\n  \
@@ -181,6 +182,7 @@ fn main() -> ExitCode {
     if !command.is_part_of_another() {
         devices::tidy();
     }
+    interrupt::outlive_limits();
     match run(command) {
         Ok(code) => code,
         Err(error) => {

@@ -176,6 +176,8 @@ impl Observer for Bar {
     fn interval(&mut self, upcoming: &Upcoming<'_>, interval: &Interval) {
         self.rate_pps = interval.rx_pps();
         self.message(upcoming.id);
+        // A search for a rate takes minutes, and some runners end a job that is silent.
+        self.line();
     }
 
     fn ends(&mut self, trial: &Trial) {
@@ -206,6 +208,19 @@ impl Drop for Bar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Lines came only after trials, however long one took.
+    #[test]
+    fn a_long_trial_is_not_silent_where_there_is_no_terminal() {
+        let mut bar = Bar::new(false, 0);
+        let long_ago = Instant::now().checked_sub(PAUSE);
+        bar.lines = long_ago;
+        let upcoming = Upcoming { id: "x", done: 0, total: 2 };
+        bar.starts(&upcoming);
+        assert_eq!(bar.lines, long_ago, "nothing is known yet");
+        bar.interval(&upcoming, &Interval::default());
+        assert_ne!(bar.lines, long_ago);
+    }
 
     /// 48 trials, of which three run again at the end: the bar went back to 45.
     #[test]

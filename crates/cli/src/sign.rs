@@ -68,7 +68,7 @@ pub fn execute_sign(arguments: &SignArgs) -> anyhow::Result<ExitCode> {
         "{} is there already; move it away to sign anew",
         place.display()
     );
-    let text = signed_text(&results)?;
+    let text = signed_text(&results)?.map_err(anyhow::Error::msg)?;
     if let Some(fault) = verify(&results)?.faults.first() {
         anyhow::bail!("this is not signed: {fault}");
     }
@@ -117,10 +117,10 @@ pub fn execute_verify(arguments: &VerifyArgs) -> anyhow::Result<ExitCode> {
             place.display()
         )
     })?;
-    let text = signed_text(&results)?;
-    let (is_good, words) = match signers {
-        None => by_any_key(&place, &text)?,
-        Some(signers) => by_one_of(signers, &place, &text)?,
+    let (is_good, words) = match (signed_text(&results)?, signers) {
+        (Err(why), _) => (false, format!("its signature is not one over this journal: {why}")),
+        (Ok(text), None) => by_any_key(&place, &text)?,
+        (Ok(text), Some(signers)) => by_one_of(signers, &place, &text)?,
     };
     let differences = report::check(&results)?;
     let mut lines = vec![format!("{}: {words}", dir.display())];
@@ -133,23 +133,24 @@ pub fn execute_verify(arguments: &VerifyArgs) -> anyhow::Result<ExitCode> {
     Ok(if is_good && differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What a signature of these results is over.
-fn signed_text(results: &Results) -> anyhow::Result<String> {
+/// What a signature of these results is over, or why there can be none.
+fn signed_text(results: &Results) -> anyhow::Result<Result<String, String>> {
     let dir = results.dir.display();
-    let last = match Chain::read(&results.dir)? {
-        Chain::Whole { last } => last,
-        Chain::Absent => anyhow::bail!(
+    let experiment = &results.campaign.experiment_sha256;
+    Ok(match Chain::read(&results.dir)? {
+        Chain::Whole { last } => Ok(format!(
+            "fwdlab results 1\njournal SHA-256 {last}\nexperiment SHA-256 {experiment}\n"
+        )),
+        Chain::Absent => Err(format!(
             "the journal of {dir} has no chain of hashes that a signature could cover; run the \
              experiment anew with this fwdlab"
-        ),
-        Chain::Broken { line, .. } => anyhow::bail!(
+        )),
+        Chain::Broken { line, .. } => Err(format!(
             "{dir}/trials.jsonl:{line}: its hash is not that of what stands before; `fwdlab report \
              --check {}` says more",
             pasted(&results.dir)
-        ),
-    };
-    let experiment = &results.campaign.experiment_sha256;
-    Ok(format!("fwdlab results 1\njournal SHA-256 {last}\nexperiment SHA-256 {experiment}\n"))
+        )),
+    })
 }
 
 fn by_any_key(place: &Path, text: &str) -> anyhow::Result<(bool, String)> {

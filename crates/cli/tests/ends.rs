@@ -58,6 +58,27 @@ fn signals_that_would_end_a_run_end_it_as_ctrl_c_does() {
     }
 }
 
+/// A limit for files ended the program by a signal (153), with all that its device had made.
+#[test]
+fn a_limit_for_files_is_an_error_as_a_full_disk_is() {
+    let lab = Lab::new(EXPERIMENT);
+    let limited = |blocks: u32, words: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -f {blocks} && exec \"$0\" {words}")]);
+        command.arg(env!("CARGO_BIN_EXE_fwdlab")).current_dir(lab.dir.path());
+        let output = command.output().expect("a shell");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{:?}: {stderr}", output.status);
+        assert!(stderr.contains("File too large"), "{stderr}");
+        stderr
+    };
+    let said = limited(20, "run short.toml -o out");
+    assert!(said.contains("`ulimit -f`"), "{said}");
+    lab.measured(&["run", "short.toml", "-o", "out"]);
+    assert_eq!(ids(&lab.path("out")).len(), 6);
+    limited(1, "export --jsonl out -o all.jsonl");
+}
+
 #[test]
 fn a_run_under_nohup_outlives_its_terminal() {
     let lab = Lab::new(EXPERIMENT);
@@ -211,18 +232,19 @@ fn failed_trials_run_again_when_asked() {
 #[test]
 fn a_results_directory_that_is_moved_away_or_deleted_stops_the_run() {
     type End = fn(&Lab);
-    let ends: [End; 2] = [
-        |lab| fs::rename(lab.path("out"), lab.path("elsewhere")).expect("a rename"),
-        |lab| fs::remove_dir_all(lab.path("out")).expect("a removal"),
+    let ends: [(End, &str); 2] = [
+        (|lab| fs::rename(lab.path("out"), lab.path("else")).expect("a rename"), "was moved"),
+        // "What was recorded is where the directory is now: put it back": it was nowhere.
+        (|lab| fs::remove_dir_all(lab.path("out")).expect("a removal"), "was deleted"),
     ];
-    for end in ends {
+    for (end, words) in ends {
         let lab = long();
         let child = started(&lab);
         end(&lab);
         let output = child.wait_with_output().expect("an ended process");
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{stderr}");
-        assert!(stderr.contains("was moved or deleted"), "{stderr}");
+        assert!(stderr.contains(words), "{stderr}");
         assert!(!lab.path("out").exists(), "the directory came back");
     }
 }

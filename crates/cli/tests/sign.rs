@@ -94,6 +94,18 @@ fn a_signature_holds_until_a_line_of_the_journal_changes() {
         let said = text(&bent.stdout);
         assert!(said.contains("its signature is not one over this journal"), "{said}");
     }
+    // A line within ends the chain, and so does an experiment that was changed: it was an error (2).
+    fs::write(&journal, lines.replacen("\"record\":\"trial\"", "\"record\": \"trial\"", 1))
+        .expect("file");
+    let bent = lab.fwdlab(&["verify", "lab", "--signers", "signers"]);
+    assert_eq!(bent.status.code(), Some(1), "{}", text(&bent.stderr));
+    let said = text(&bent.stdout);
+    assert!(said.contains("trials.jsonl:") && said.contains("its hash is not that of"), "{said}");
+    fs::write(&journal, lines).expect("file");
+    let experiment = at.join("lab/experiment.toml");
+    let as_run = fs::read_to_string(&experiment).expect("an experiment");
+    fs::write(&experiment, as_run + "# more\n").expect("file");
+    assert_eq!(lab.fwdlab(&["verify", "lab"]).status.code(), Some(1));
 }
 
 #[test]

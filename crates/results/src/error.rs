@@ -98,13 +98,22 @@ pub enum Error {
         why: &'static str,
     },
 
-    /// The results directory was moved away or deleted while a run wrote to it.
+    /// The journal, or its directory, was moved away while a run wrote to it.
     #[error(
-        "{dir} was moved or deleted while the run went on, and the run has stopped; what was recorded is where the directory is now: put it back, and run the same command again"
+        "{path} was moved while the run went on, and the run has stopped; what was recorded is where it is now: put it back, and run the same command again"
     )]
-    Gone {
-        /// Where the directory was.
-        dir: PathBuf,
+    Moved {
+        /// Where it was.
+        path: PathBuf,
+    },
+
+    /// The journal was deleted while a run wrote to it.
+    #[error(
+        "{path} was deleted while the run went on, and the run has stopped; its trials are lost: remove what is left of the directory, and the same command begins anew"
+    )]
+    Deleted {
+        /// Where it was.
+        path: PathBuf,
     },
 
     /// The journal was changed by somebody else while a run wrote to it.
@@ -196,6 +205,9 @@ pub(crate) fn io_remedy(error: &io::Error) -> &'static str {
         io::ErrorKind::ReadOnlyFilesystem => "choose a place that you may write with -o DIR",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "free some space and run the same command again: recorded trials are kept"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "raise the limit for files (`ulimit -f`) and run the same command again: recorded trials are kept"
         }
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
             "a file is in the way: move it, or choose another place with -o DIR"

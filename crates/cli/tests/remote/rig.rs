@@ -6,15 +6,16 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use fwdlab_guard::Scratch;
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// The longest that anything may take on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A running rig; it is taken away when dropped.
+/// A running rig; it is taken away when dropped. What a killed test leaves of it goes with the next rig,
+/// and its directory, which holds a key, with the next fwdlab.
 pub struct Rig {
-    dir: TempDir,
+    dir: Scratch,
 }
 
 /// Two variants and one traffic, with short trials.
@@ -101,10 +102,10 @@ impl Rig {
             eprintln!("SKIPPED {name}: no sshd; apt-get install openssh-server");
             return None;
         }
-        let dir = tempfile::Builder::new().prefix("fwrig").tempdir().expect("a directory");
-        let rig = Self { dir };
+        let rig = Self { dir: Scratch::new().expect("a directory") };
         let mut command = Command::new(script());
         command.arg("up").arg(rig.dir()).args(arguments);
+        command.args(["--of", &std::process::id().to_string()]);
         let made = command.output().expect("the script starts");
         if !made.status.success() {
             let said = text(&made.stderr);

@@ -113,3 +113,27 @@ fn a_rig_leaves_those_that_run_alone() {
     let said = text(&refused.stderr);
     assert!(said.contains("without blanks") && !blank.exists(), "{said}");
 }
+
+/// The machines of a killed test ran for ever, and its directory with the key stayed.
+#[test]
+fn a_rig_of_a_killed_test_goes_with_the_next() {
+    let base = tempfile::tempdir().expect("a directory");
+    // Of a process that is gone before the next comes, as a killed test is.
+    let made = "\"$0\" up \"$1\" --of $$; :";
+    let Some(own) = Rig::up("rigs of killed tests", &[]) else { return };
+    let shell = Command::new("sh").args(["-c", made]).arg(script()).arg(base.path()).status();
+    assert!(shell.expect("it starts").success());
+    let name = fs::read_to_string(base.path().join("name")).expect("a name");
+    let netns = || -> String {
+        let listed = Command::new("ip").args(["netns", "list"]).output().expect("it starts");
+        text(&listed.stdout)
+    };
+    assert!(netns().contains(name.trim()), "{}", netns());
+    let third = Rig::up("rigs of killed tests", &[]).expect("one came up before");
+    assert!(!netns().contains(name.trim()), "{}", netns());
+    for rig in [&own, &third] {
+        assert_eq!(rig.on("dut", "hostname"), "dut\n");
+        let named = rig.dir().file_name().expect("a name").to_string_lossy().into_owned();
+        assert!(named.starts_with(&format!("fwdlab-{}-", std::process::id())), "{named}");
+    }
+}

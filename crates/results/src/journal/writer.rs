@@ -124,13 +124,15 @@ impl Journal {
     /// measured into a directory that was moved away, deleted or changed would be lost.
     ///
     /// # Errors
-    /// [`Error::Gone`] or [`Error::Changed`].
+    /// [`Error::Moved`], [`Error::Deleted`] or [`Error::Changed`].
     pub fn check(&self) -> Result<()> {
-        let gone = || Error::Gone { dir: self.dir.clone() };
-        let there = fs::symlink_metadata(&self.path).map_err(|_| gone())?;
         let ours = self.file.metadata().map_err(Error::io("look at", &self.path))?;
-        if (there.dev(), there.ino()) != (ours.dev(), ours.ino()) {
-            return Err(gone());
+        let place = |about: fs::Metadata| (about.dev(), about.ino());
+        if fs::symlink_metadata(&self.path).ok().map(place) != Some((ours.dev(), ours.ino())) {
+            let path = self.path.clone();
+            // No name leads to it any more.
+            let is_deleted = ours.nlink() == 0;
+            return Err(if is_deleted { Error::Deleted { path } } else { Error::Moved { path } });
         }
         if ours.len() != self.length {
             let (is, was) = (ours.len(), self.length);
