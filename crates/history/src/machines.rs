@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fwdlab_results::environment::{Cache, Environment};
 use fwdlab_results::units;
 
 use crate::point::{Key, Point};
@@ -14,9 +13,6 @@ use crate::point::{Key, Point};
 /// What tells a machine from others of its name: `L3` and `32768 KiB`, `avx512f` and nothing.
 type Traits = BTreeMap<String, String>;
 
-/// Features of processors that differ from model to model and not with the kernel.
-const FEATURES: [&str; 9] =
-    ["avx2", "avx512f", "avx512vl", "bmi1", "bmi2", "popcnt", "sse4_2", "asimd", "sve"];
 /// Architectures as uname has them.
 const ARCHITECTURES: [&str; 10] = [
     "amd64",
@@ -30,28 +26,6 @@ const ARCHITECTURES: [&str; 10] = [
     "powerpc64le",
     "riscv64",
 ];
-
-/// Of the machine that a campaign of ours ran on; of the device where that is another machine.
-pub(crate) fn of_environment(environment: &Environment) -> Traits {
-    let mut own = Traits::new();
-    if let Some(processor) = environment.device.get("processor") {
-        let cores = environment.device.get("cores").cloned().unwrap_or_default();
-        own.insert("device".to_owned(), format!("{processor} ({cores} cores)"));
-        return own;
-    }
-    let machine = &environment.machine;
-    let is_telling = |flag: &&String| FEATURES.contains(&flag.as_str());
-    own.extend(machine.flags.iter().filter(is_telling).map(|flag| (flag.clone(), String::new())));
-    let shown = |cache: &Cache| {
-        let kind = match cache.kind.as_str() {
-            "Unified" => String::new(),
-            kind => format!(" {}", kind.to_lowercase()),
-        };
-        (format!("L{}{kind}", cache.level), format!("{} KiB", cache.size_bytes / 1024))
-    };
-    own.extend(machine.caches.iter().map(shown));
-    own
-}
 
 /// Of a machine of which only its uname is known: its traits and its host name.
 pub(crate) fn of_uname(uname: &str) -> (Traits, String) {

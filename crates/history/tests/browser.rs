@@ -240,3 +240,32 @@ fn no_label_lies_on_another() {
         assert_eq!(title.trim(), "true 0 0", "at {width} px");
     }
 }
+
+/// Beside points at a card's line rate "14.88 M" stood five times.
+#[test]
+fn marks_of_an_axis_differ() {
+    let Some(browser) = chromium() else {
+        eprintln!("SKIPPED marks_of_an_axis_differ: there is no chromium");
+        return;
+    };
+    let points = (0..30).map(|at| point("line", at, 14_880_050.0 + f64::from(at % 3)));
+    let points = points.map(|own| Point { values: own.values[2..3].to_vec(), ..own });
+    let history = find(points, &[], &Options::default());
+    let dir = tempfile::tempdir().unwrap();
+    let page = dir.path().join("history.html");
+    let probe = "const all = [...document.querySelectorAll('text[text-anchor=end]')].map((own) => own.textContent);
+        document.title = all.length + ' marks, ' + new Set(all).size + ' differ: ' + all.join(', ');";
+    let html = render::html(&history, dir.path()).unwrap();
+    std::fs::write(&page, html.replace("</body>", &format!("<script>{probe}</script></body>")))
+        .unwrap();
+    let Some(title) = title(browser, &page, 1000) else {
+        eprintln!("SKIPPED marks_of_an_axis_differ: {browser} does not run here");
+        return;
+    };
+    let counts: Vec<u32> = title
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|own| own.parse().ok())
+        .take(2)
+        .collect();
+    assert!(counts[0] > 1 && counts[0] == counts[1], "{title}");
+}

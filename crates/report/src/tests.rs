@@ -17,7 +17,7 @@ use super::build::Build;
 use super::{Difference, check, terminal, write};
 use fwdlab_claims::claim::{Claims, resolve};
 use fwdlab_claims::claims;
-use fwdlab_results::{Link, Metric, Results, Status};
+use fwdlab_results::{Link, Metric, Results, Status, environment::Environment};
 
 fn directory(mut results: Results) -> (tempfile::TempDir, Results) {
     let dir = tempfile::tempdir().unwrap();
@@ -663,6 +663,26 @@ fn a_synthesis_says_which_changes_it_leaves_out_and_why() {
     let said = text(&Synthesis::of(read(&dirs), true).unwrap());
     let line = said.lines().find(|line| line.starts_with("- inet6, modular: only ")).unwrap();
     assert!(line.contains("%]; left out: ") && line.contains(" (invalid: "), "{line}");
+}
+
+/// A machine of 64 cores was left out as "the same machine again" beside one of two with the same processor.
+#[test]
+fn machines_of_one_processor_and_other_hardware_count_each() {
+    use super::synthesis::{Synthesis, text};
+    let made = [(); 3].map(|()| directory(example::results(&example::TWO, 8)));
+    let environment = made[1].0.path().join("environment.json");
+    let mut own = Environment::read(made[1].0.path()).unwrap().unwrap();
+    own.machine.cores_online += 62;
+    fs::write(&environment, serde_json::to_string(&own).unwrap()).unwrap();
+    let dirs = made.each_ref().map(|(dir, _)| dir.path().to_owned());
+    let synthesis = Synthesis::of(read(&dirs), true).unwrap();
+    let said = text(&synthesis);
+    assert!(said.contains("two machines say nothing about a third"), "{said}");
+    assert_eq!(
+        said.matches(" (the same machine again)").count(),
+        synthesis.traffics().len(),
+        "{said}"
+    );
 }
 
 #[test]

@@ -89,15 +89,32 @@ pub struct Step {
     pub high: f64,
 }
 
+/// A part of the chain, from one state to another, whose ends still differ: a change besides the step that was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rest {
+    /// Its good end.
+    pub from: usize,
+    /// Its bad end.
+    pub to: usize,
+    /// The ratio of their figures, less 1.
+    pub ratio: f64,
+    /// Its 95 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
 /// What a bisection found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// One step explains the difference.
+    /// One step explains most of the difference.
     Culprit {
         /// The step.
         step: Step,
         /// Probability that it is this one.
         probability: f64,
+        /// What is left of the difference, where that is surely something: before the step, behind it, or both.
+        rest: Vec<Rest>,
     },
     /// More than one step changed the figure, in order.
     Several(Vec<Step>),
@@ -357,15 +374,47 @@ impl Bisection {
                 let is_whole = least > bad.abs() / 2.0 && least <= bad.abs();
                 let few = sides.iter().filter(|s| **s > 0 && self.values[**s].len() < MOST_SIDES);
                 match few.min_by_key(|state| self.values[**state].len()) {
-                    _ if is_seen && is_whole => Next::Answer(Answer::Culprit { step, probability }),
+                    _ if is_seen && is_whole => self.with_rest(step, probability, noise),
                     // the step itself is not seen yet: ask both sides again
                     Some(&state) => Next::Measure(state),
                     None if is_seen && (centre - bad.abs()).abs() > half => self.scan(noise),
-                    None if is_seen => Next::Answer(Answer::Culprit { step, probability }),
+                    None if is_seen => self.with_rest(step, probability, noise),
                     None => self.too_noisy(noise),
                 }
             }
         }
+    }
+
+    /// The culprit with what it leaves of the difference; where that may be something or nothing its ends are asked again.
+    fn with_rest(&self, step: Step, probability: f64, noise: &Noise) -> Next {
+        let last = self.values.len() - 1;
+        let of = |from: usize, to: usize| self.values[from..to].concat();
+        let (before, behind) = (of(1, step.at), of(step.at, last));
+        let parts = [
+            (0, step.at - 1, before, Vec::new()),
+            (step.at, last, self.values[last].clone(), behind),
+        ];
+        let mut rest = Vec::new();
+        for (from, to, after, before) in parts {
+            if from == to {
+                continue;
+            }
+            let own = ConfidenceInterval::of(&after, &before, noise);
+            if own.ratio.abs() < self.terms.margin {
+                continue;
+            }
+            let p = own.p(noise);
+            let asked = if to == last { [last, from] } else { [to, to] };
+            let few = asked.into_iter().filter(|state| self.values[*state].len() < ENDS.1);
+            match few.min_by_key(|state| self.values[*state].len()) {
+                _ if p <= self.terms.error / ROUNDS => {
+                    rest.push(Rest { from, to, ratio: own.ratio, low: own.low, high: own.high });
+                }
+                Some(state) => return Next::Measure(state),
+                None => {}
+            }
+        }
+        Next::Answer(Answer::Culprit { step, probability, rest })
     }
 
     /// The ends are alike: are the states between them?
@@ -404,7 +453,7 @@ impl Bisection {
         let is_open = (bad - explained).abs() > (2.0 * error).max(0.3 * bad.abs());
         if steps.is_empty() || is_open {
             let fewest = self.values[1..].iter().map(Vec::len).min().unwrap_or(0).max(SIDES);
-            let is_clear = bad.abs() > CLEAR * OF_MEDIAN * noise.sd / (fewest as f64).sqrt();
+            let is_clear = bad.abs() / 2.0 > CLEAR * OF_MEDIAN * noise.sd / (fewest as f64).sqrt();
             let is_part = !steps.is_empty();
             if let Some(state) = self.wanting(SCANNED).filter(|_| is_part || !is_clear) {
                 return Next::Measure(state);
@@ -415,10 +464,10 @@ impl Bisection {
                 false => Next::Answer(Answer::NoCulprit),
             };
         }
-        Next::Answer(match steps.as_slice() {
-            [step] => Answer::Culprit { step: *step, probability: 1.0 - self.terms.error },
-            _ => Answer::Several(steps),
-        })
+        match steps.as_slice() {
+            [step] => self.with_rest(*step, 1.0 - self.terms.error, noise),
+            _ => Next::Answer(Answer::Several(steps)),
+        }
     }
 
     /// A state that has too few measurements for a scan; in long chains only every so many-th is
@@ -457,7 +506,9 @@ impl Bisection {
             (0..self.values.len()).filter(|&s| s == 0 || self.values[s].len() >= SIDES).collect();
         let levels: Vec<f64> = measured.iter().map(|&s| middle(&self.values[s]).exp()).collect();
         // the good end is in every measurement: its own noise is that of all
-        let own = OF_MEDIAN * noise.sd / (SIDES as f64).sqrt();
+        let counts = measured.iter().map(|&s| self.values[s].len());
+        let fewest = counts.filter(|count| *count > 0).min().unwrap_or(SIDES);
+        let own = OF_MEDIAN * noise.sd / (fewest as f64).sqrt();
         let settings = Settings {
             alpha: self.terms.error / 5.0,
             is_watched: false,
@@ -518,6 +569,8 @@ struct ConfidenceInterval {
     ratio: f64,
     low: f64,
     high: f64,
+    /// Standard error of the ratio's logarithm.
+    error: f64,
 }
 
 impl ConfidenceInterval {
@@ -528,7 +581,13 @@ impl ConfidenceInterval {
         let size = middle(after) - middle(before);
         let error = OF_MEDIAN * noise.sd * (share(after) + share(before)).sqrt();
         let half = t_critical(0.95, noise.df) * error;
-        Self { ratio: size.exp_m1(), low: (size - half).exp_m1(), high: (size + half).exp_m1() }
+        let [ratio, low, high] = [size, size - half, size + half].map(f64::exp_m1);
+        Self { ratio, low, high, error }
+    }
+
+    /// The p of no difference.
+    fn p(&self, noise: &Noise) -> f64 {
+        t_two_sided(self.ratio.ln_1p() / self.error, noise.df)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fwdlab_campaign::bisect::{Found, LeftOut};
-use fwdlab_stats::bisect::{Answer, Step};
+use fwdlab_stats::bisect::{Answer, Rest, Step};
 use fwdlab_stats::{far_change, plural};
 
 use crate::plan::duration;
@@ -62,6 +62,15 @@ fn around<'a>(
     (&chain[before], &chain[before + 1..at], &chain[at])
 }
 
+/// What the step leaves of the difference, and how to find where that is.
+fn of_rest(rest: &Rest, found: &Found, chain: &[String]) -> String {
+    let [from, to] = [rest.from, rest.to].map(|at| &chain[found.states[at]]);
+    let size = size(rest.ratio, [rest.low, rest.high]);
+    format!(
+        "\n{to} differs from {from} as well ({size}): bisect that part with --good {from} --bad {to} and another --output"
+    )
+}
+
 /// `-3.1 %, -3.6 to -2.6`; beyond ten times `x12.0, x11.0 to x13.0`.
 fn size(ratio: f64, [low, high]: [f64; 2]) -> String {
     let all = [ratio, low, high].map(|own| own * 100.0);
@@ -84,10 +93,11 @@ pub fn words(found: &Found, chain: &[String], told: &Told<'_>) -> String {
     };
     let (good, bad) = (&chain[0], &chain[chain.len() - 1]);
     let text = match &found.answer {
-        Answer::Culprit { step, probability } => format!(
-            "the culprit is {}; probability {}",
+        Answer::Culprit { step, probability, rest } => format!(
+            "the culprit is {}; probability {}{}",
             of_step(step, found, chain),
-            of_probability(*probability)
+            of_probability(*probability),
+            rest.iter().map(|own| of_rest(own, found, chain)).collect::<String>()
         ),
         Answer::Several(steps) => format!("several changes:\n{}", all(steps)),
         Answer::Cancelled(steps) => {
@@ -157,8 +167,19 @@ pub fn json(found: &Found, chain: &[String], told: &Told<'_>) -> anyhow::Result<
             "high": step.high * 100.0,
         })
     };
+    let of_rest = |own: &Rest| {
+        let [from, to] = [own.from, own.to].map(|at| &chain[found.states[at]]);
+        let [percent, low, high] = [own.ratio, own.low, own.high].map(|own| own * 100.0);
+        json!({ "good": from, "bad": to, "percent": percent, "low": low, "high": high })
+    };
+    let rest = match &found.answer {
+        Answer::Culprit { rest, .. } => rest.iter().map(of_rest).collect(),
+        _ => Vec::new(),
+    };
     let (kind, steps, probability) = match &found.answer {
-        Answer::Culprit { step, probability } => ("culprit", vec![of(step)], Some(*probability)),
+        Answer::Culprit { step, probability, .. } => {
+            ("culprit", vec![of(step)], Some(*probability))
+        }
         Answer::Several(steps) => ("several changes", steps.iter().map(of).collect(), None),
         Answer::Cancelled(steps) => ("changes that cancel", steps.iter().map(of).collect(), None),
         Answer::Gone { .. } if told.is_of_labs => ("no difference", Vec::new(), None),
@@ -169,6 +190,7 @@ pub fn json(found: &Found, chain: &[String], told: &Told<'_>) -> anyhow::Result<
     let value = json!({
         "answer": kind,
         "steps": steps,
+        "rest": rest,
         "probability": probability,
         "states": chain.len(),
         "left_out": told.left_out.iter().map(|own| json!({"state": own.name, "why": own.left_out})).collect::<Vec<_>>(),
@@ -212,7 +234,7 @@ mod tests {
     fn a_step_over_states_that_were_left_out_names_them_all() {
         let chain = ["a", "b", "c", "d"].map(str::to_owned);
         let step = Step { at: 1, ratio: -0.05, low: -0.06, high: -0.04 };
-        let answer = Answer::Culprit { step, probability: 0.99 };
+        let answer = Answer::Culprit { step, probability: 0.99, rest: Vec::new() };
         let found = Found { answer, states: vec![0, 3] };
         let left_out = [1, 2].map(|state| LeftOut {
             state,
@@ -228,6 +250,24 @@ mod tests {
             serde_json::from_str(&json(&found, &chain, &told).unwrap()).unwrap();
         assert_eq!(data["steps"][0]["left_out_between"], serde_json::json!(["b", "c"]));
         assert_eq!(data["left_out"][0]["why"], "--skip");
+    }
+
+    /// Of -12 % between the ends a step of -10 % was told as the culprit, and nothing of the other 2 %.
+    #[test]
+    fn what_a_culprit_leaves_of_the_difference_is_named() {
+        let chain = ["a", "b", "c", "d"].map(str::to_owned);
+        let step = Step { at: 1, ratio: -0.1, low: -0.11, high: -0.09 };
+        let rest = vec![Rest { from: 1, to: 2, ratio: -0.02, low: -0.03, high: -0.01 }];
+        let answer = Answer::Culprit { step, probability: 0.99, rest };
+        let found = Found { answer, states: vec![0, 1, 3] };
+        let told = Told { count: 9, most: 200, is_of_labs: false, left_out: &[] };
+        let text = words(&found, &chain, &told);
+        assert!(text.contains("d differs from b as well (-2.0 %, -3.0 to -1.0)"), "{text}");
+        assert!(text.contains("--good b --bad d"), "{text}");
+        let data: serde_json::Value =
+            serde_json::from_str(&json(&found, &chain, &told).unwrap()).unwrap();
+        assert_eq!(data["rest"][0]["good"], "b");
+        assert_eq!(data["rest"][0]["bad"], "d");
     }
 
     #[test]

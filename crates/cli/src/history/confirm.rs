@@ -29,7 +29,7 @@ pub fn confirm(
     let all = history.alerts.iter().chain(&history.suspects);
     // where one revision was measured twice there are no two to compare
     let is_of_two = |alert: &Alert| {
-        let (before, after) = history.ends(&alert.moved[0]);
+        let (before, after) = history.sides(&alert.moved[0]);
         before.revision != after.revision
     };
     let is_asked =
@@ -67,7 +67,7 @@ fn again(
     alert: &Alert,
     path: &Path,
 ) -> anyhow::Result<Judgement> {
-    let (before, after) = history.ends(&alert.moved[0]);
+    let (before, after) = history.sides(&alert.moved[0]);
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new(".")).canonicalize();
     let parent = parent.with_context(|| format!("cannot find the place of {}", path.display()))?;

@@ -4,11 +4,14 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use fwdlab_guard::words::one_line;
-use fwdlab_stats::change::{Change, Settings};
+use fwdlab_stats::change::{Change, Settings, today};
 
 use crate::point::Point;
 use crate::series::Series;
 use crate::store::Size;
+
+/// How many points later than it seems a young change may have begun.
+const YOUNG_OFF: usize = 2;
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -180,6 +183,25 @@ impl History {
         let points = &self.series[moved.series].points;
         let (first, last) = moved.change.range;
         (&points[first.saturating_sub(1)], &points[last.min(points.len() - 1)])
+    }
+
+    /// The points between which a change is measured again: the last that is surely before it, and one that is surely
+    /// after it. Where a change is young its place is known badly: of those that were told on the first night 7 to 21 %
+    /// had begun a point later, or two (docs/history.md), and two revisions without a change would be measured.
+    pub fn sides(&self, moved: &Moved) -> (&Point, &Point) {
+        let points = &self.series[moved.series].points;
+        let Change { at, over, range: (first, last), .. } = moved.change;
+        if over > 1 {
+            return self.ends(moved);
+        }
+        let is_young = at + today::MOST_NEW >= points.len();
+        let later = if is_young { last.max(at + YOUNG_OFF) } else { last };
+        let all = &self.changes[moved.series];
+        let next = all.iter().filter(|own| own.at > at).map(|own| own.at - own.over).min();
+        let level = all.iter().filter(|own| own.at < at).map(|own| own.at).max();
+        let before = first.min(at).saturating_sub(1).max(level.unwrap_or(0));
+        let after = later.min(next.unwrap_or(points.len() - 1)).max(at);
+        (&points[before], &points[after])
     }
 
     /// The order of two points of these series. One revision that was measured again and again is ordered by its days.

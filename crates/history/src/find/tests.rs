@@ -363,3 +363,23 @@ fn points_that_nothing_orders_have_no_change() {
     let dated = find(all, &[], &Options::default());
     assert!(dated.alerts.len() == 1 && dated.warnings.is_empty(), "{:?}", dated.warnings);
 }
+
+/// A step of the 31st point that seemed to be of the 30th had two equal revisions measured again, and was set aside.
+#[test]
+fn a_young_change_is_measured_again_between_points_that_are_surely_apart() {
+    let of = |at: usize, range: (usize, usize), count: usize| {
+        let history = find(points("atom", "pf", &vec![1e6; count]), &[], &Options::default());
+        let change = Change { at, over: 1, range, ratio: -0.03, low: -0.04, high: -0.02, p: 1e-6 };
+        let moved = Moved { series: 0, change, undone_at: None, evidence: None };
+        let own = &history.series[0].points;
+        let place = |wanted: &Point| own.iter().position(|point| point == wanted).unwrap();
+        let (before, after) = history.sides(&moved);
+        (place(before), place(after))
+    };
+    assert_eq!(of(29, (29, 29), 33), (28, 31));
+    assert_eq!(of(31, (31, 31), 33), (30, 32), "no later than the newest");
+    assert_eq!(of(29, (27, 30), 33), (26, 31));
+    // an old one is where it is, as far as that is known
+    assert_eq!(of(29, (29, 29), 60), (28, 29));
+    assert_eq!(of(29, (28, 31), 60), (27, 31));
+}

@@ -1,7 +1,7 @@
 use super::*;
 use crate::find::tests::{points, step};
 use crate::{Options, find};
-use fwdlab_results::environment::Machine;
+use fwdlab_results::environment::{Cache, Environment, Machine};
 
 /// What two machines show that a cloud calls by one name.
 fn cloud(flags: &[&str], third_level: u64) -> Traits {
@@ -13,7 +13,7 @@ fn cloud(flags: &[&str], third_level: u64) -> Traits {
         caches: vec![cache(1, "Data", 32 << 10), cache(3, "Unified", third_level)],
         ..Machine::default()
     };
-    of_environment(&Environment { machine, ..Environment::default() })
+    Environment { machine, ..Environment::default() }.hardware()
 }
 
 fn on(hardware: &Traits, host: &str, days: &str, points: Vec<Point>) -> Vec<Point> {
@@ -75,7 +75,7 @@ fn devices_behind_one_controller_are_told_apart() {
     let device = |processor: &str| {
         let facts = [("processor", processor), ("cores", "4")];
         let device = facts.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        of_environment(&Environment { device, ..Environment::default() })
+        Environment { device, ..Environment::default() }.hardware()
     };
     let (atom, xeon) = (device("Atom C2558"), device("Xeon E5-2650"));
     let mut both = on(&atom, "", "2026-01", points("controller", "nat", &[1e6; 3]));

@@ -13,7 +13,7 @@ use fwdlab_results::environment::Environment;
 use fwdlab_results::{Imported, Measure, Metric, Results, Trial, units};
 
 use super::{Read, patched};
-use crate::machines::{of_environment, of_uname};
+use crate::machines::of_uname;
 use crate::point::{BUILD, Called, Key, Point, SAMPLED};
 
 /// Reads one directory. What is damaged is left out with the reason.
@@ -92,7 +92,7 @@ fn take(results: &Results, read: &mut Read) {
             axes.image.clone()
         };
         let (traits, host) = match campaign.is_blocked() {
-            true => (of_environment(&environment), String::new()),
+            true => (environment.hardware(), String::new()),
             false => proof("uname").map(|uname| of_uname(uname)).unwrap_or_default(),
         };
         let traffic_name = if campaign.is_blocked() { traffic } else { axes.traffic.as_str() };
@@ -213,18 +213,7 @@ fn hardware(results: &Results, full: &Path, environment: &Environment) -> Hardwa
             None => Hardware::of(&full.to_string_lossy()),
         };
     }
-    let machine = &environment.machine;
-    let parts = [machine.product.as_str(), machine.processor.as_str()];
-    let named: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    let cores = if machine.cores_online > 0 {
-        format!(" ({} cores)", machine.cores_online)
-    } else {
-        String::new()
-    };
-    Hardware {
-        machine: format!("{}{cores}", named.join(", ")),
-        bench: results.campaign.device.clone(),
-    }
+    Hardware { machine: environment.machine.name(), bench: results.campaign.device.clone() }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fwdlab_guard::names::apart;
 use fwdlab_guard::words;
-use fwdlab_results::units::{self, RateUnit};
+use fwdlab_results::units::RateUnit;
 use fwdlab_stats::change::Change;
 use fwdlab_stats::median;
 
@@ -39,28 +39,32 @@ pub fn svg(series: &Series, changes: &[Change]) -> Option<String> {
     let pad = ((high - low) * 0.05).max(high.abs() * 1e-3);
     let (low, high) = (low - pad, high + pad);
     let y = |v: f64| HEIGHT - BOTTOM - (v - low) / (high - low) * (HEIGHT - TOP - BOTTOM);
-    let step = (WIDTH - LEFT - RIGHT) / points.len() as f64;
-    let x = |i: usize| LEFT + step * (i as f64 + 0.5);
     let scale = Scale::of(&series.key.unit, high);
+    let ticks = ticks(low, high);
+    let marks = scale.labels(&ticks);
+    let longest = marks.iter().map(|mark| mark.chars().count()).max().unwrap_or(0);
+    let left = LEFT.max(longest as f64 * LETTER + 10.0);
+    let step = (WIDTH - left - RIGHT) / points.len() as f64;
+    let x = |i: usize| left + step * (i as f64 + 0.5);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n\
-         <style>{STYLE}</style>\n<text x=\"{LEFT}\" y=\"16\" class=\"t\">{}, {}</text>\n",
+         <style>{STYLE}</style>\n<text x=\"{left}\" y=\"16\" class=\"t\">{}, {}</text>\n",
         escaped(&series.key.name()),
-        escaped(scale.name())
+        escaped(&scale.name)
     );
-    for value in ticks(low, high) {
-        let at = y(value);
+    for (value, mark) in ticks.iter().zip(marks) {
+        let at = y(*value);
         let right = WIDTH - RIGHT;
         let _ = writeln!(
             out,
-            "<line x1=\"{LEFT}\" x2=\"{right}\" y1=\"{at:.1}\" y2=\"{at:.1}\" class=\"g\"/>\
+            "<line x1=\"{left}\" x2=\"{right}\" y1=\"{at:.1}\" y2=\"{at:.1}\" class=\"g\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            LEFT - 6.0,
+            left - 6.0,
             at + 4.0,
-            scale.show(value)
+            mark
         );
     }
-    let every = (points.len() as f64 / ((WIDTH - LEFT) / 90.0)).ceil() as usize;
+    let every = (points.len() as f64 / ((WIDTH - left) / 90.0)).ceil() as usize;
     let room = if points.len() > 1 { (x(1) - x(0)).abs() * every as f64 / LETTER } else { 24.0 };
     let columns = (room as usize).max(11);
     let own = series.labels();
@@ -194,33 +198,38 @@ fn ticks(low: f64, high: f64) -> Vec<f64> {
 }
 
 /// In which unit the axis is written.
-enum Scale<'a> {
-    Rate(RateUnit),
-    Plain(&'a str),
+struct Scale {
+    name: String,
+    /// How much of the series' unit one of it is.
+    of: f64,
 }
 
-impl<'a> Scale<'a> {
-    /// For values of this unit, up to `high`.
-    fn of(unit: &'a str, high: f64) -> Self {
+impl Scale {
+    /// For values of this unit, up to `high`: the one in which a figure of this size is told.
+    fn of(unit: &str, high: f64) -> Self {
+        let named = |name: &str, of: f64| Self { name: name.to_owned(), of };
         match unit {
-            "frames/s" => Self::Rate(RateUnit::of(high)),
-            unit => Self::Plain(unit),
+            "frames/s" => match RateUnit::of(high) {
+                own @ RateUnit::Mpps => named(own.name(), 1e6),
+                own @ RateUnit::Kpps => named(own.name(), 1e3),
+                own @ RateUnit::Pps => named(own.name(), 1.0),
+            },
+            "s" if high < 1e-3 => named("us", 1e-6),
+            "s" if high < 1.0 => named("ms", 1e-3),
+            "bit/s" if high >= 1e9 => named("Gbit/s", 1e9),
+            "bit/s" if high >= 1e6 => named("Mbit/s", 1e6),
+            "bit/s" if high >= 1e4 => named("kbit/s", 1e3),
+            unit if high >= 1e7 => Self { name: format!("million {unit}"), of: 1e6 },
+            unit => named(unit, 1.0),
         }
     }
 
-    fn name(&self) -> &str {
-        match self {
-            Self::Rate(unit) => unit.name(),
-            Self::Plain(unit) => unit,
-        }
-    }
-
-    fn show(&self, value: f64) -> String {
-        match self {
-            Self::Rate(unit) => unit.show(value),
-            Self::Plain("s") => units::figure(value, "s"),
-            Self::Plain(_) => format!("{value:.1}"),
-        }
+    /// What stands beside ticks, with as many digits as tell one from the next.
+    fn labels(&self, ticks: &[f64]) -> Vec<String> {
+        let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).next();
+        let places = step.map_or(1.0, |step| (1e-9 - (step / self.of).log10()).ceil());
+        let places = places.clamp(0.0, 12.0) as usize;
+        ticks.iter().map(|value| format!("{:.places$}", value / self.of)).collect()
     }
 }
 
@@ -233,17 +242,46 @@ pub(super) fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fwdlab_results::units;
 
     #[test]
-    fn an_axis_of_rates_has_the_unit_of_all_other_rates() {
-        let of = |unit, high| {
-            let scale = Scale::of(unit, high);
-            format!("{} {}", scale.show(high), scale.name())
-        };
-        for rate in [950.0, 819_142.5, 1_488_095.2] {
-            assert_eq!(of("frames/s", rate), fwdlab_results::units::rate(rate));
+    fn an_axis_has_the_unit_in_which_its_figures_are_told() {
+        for (unit, high) in [
+            ("frames/s", 950.0),
+            ("frames/s", 819_142.5),
+            ("frames/s", 1_488_095.2),
+            ("s", 0.000_5),
+            ("s", 0.02),
+            ("s", 7.0),
+            ("bit/s", 940e6),
+            ("bit/s", 9.4e9),
+            ("ns/frame", 98.14),
+            ("sessions/s", 81_234.0),
+        ] {
+            let told = units::figure(high, unit);
+            let (_, name) = told.split_once(' ').unwrap();
+            assert_eq!(Scale::of(unit, high).name, name, "{unit} {high}");
         }
-        assert_eq!(of("ns/frame", 98.14), "98.1 ns/frame");
+    }
+
+    /// "940000000.0" stood beside bits per second, and "14.880" five times beside a card's line rate.
+    #[test]
+    fn ticks_are_short_and_differ() {
+        for (unit, low, high, wanted) in [
+            ("bit/s", 930e6, 941e6, vec!["930", "935", "940"]),
+            ("s", 0.000_21, 0.000_39, vec!["250", "300", "350"]),
+            ("ns/frame", 98.141, 98.163, vec!["98.145", "98.150", "98.155", "98.160"]),
+            ("ns/frame", 9_200.0, 12_100.0, vec!["10000", "11000", "12000"]),
+            ("bytes", 41e6, 43e6, vec!["41.0", "41.5", "42.0", "42.5", "43.0"]),
+            (
+                "frames/s",
+                14_880_010.0,
+                14_880_090.0,
+                vec!["14.88002", "14.88004", "14.88006", "14.88008"],
+            ),
+        ] {
+            assert_eq!(Scale::of(unit, high).labels(&ticks(low, high)), wanted, "{unit}");
+        }
     }
 
     /// Three times of one day were "2026-11-27T1…" all three.

@@ -88,6 +88,12 @@ fn size(history: &History, moved: &Moved) -> String {
     format!("{} ({:+.1} to {:+.1})", percent(change.ratio), change.low * 100.0, change.high * 100.0)
 }
 
+/// That one series of an open alert is back where it was, while others are not: `taken back at r312300`.
+fn back(history: &History, alert: &Alert, moved: &Moved) -> Option<String> {
+    let at = moved.undone_at.filter(|_| !alert.is_closed())?;
+    Some(format!("taken back at {}", history.series[moved.series].labels()[at]))
+}
+
 /// `after r312100, at or before r312205`; of what is no step `by a drift from r312100 to r312205 (30 points)`.
 fn place(history: &History, moved: &Moved) -> String {
     let (before, after) = history.names_of_ends(moved);
@@ -281,6 +287,24 @@ mod tests {
     }
 
     /// Each series had a line of its own: a year's directory, hundreds of them.
+    /// Of two series of one open alert, one that had long been where it was stood there as a regression.
+    #[test]
+    fn a_series_of_an_open_alert_that_is_back_says_so() {
+        use crate::find::tests::points;
+        let stays = points("atom", "nat", &[1e6, 0.9e6].map(|level| [level; 30]).concat());
+        let levels = [[1e6; 30], [0.9e6; 30]].concat();
+        let comes_back: Vec<f64> =
+            levels.iter().enumerate().map(|(at, own)| if at < 45 { *own } else { 1e6 }).collect();
+        let all = [stays, points("atom", "pf", &comes_back)].concat();
+        let history = find(all, &[], &Options::default());
+        let alert = history.alerts.iter().find(|own| own.is_regression).unwrap();
+        assert_eq!((alert.moved.len(), alert.is_open()), (2, true), "{alert:?}");
+        let page = html(&history, Path::new("")).unwrap();
+        for written in [text(&history), markdown(&history), page] {
+            assert_eq!(written.matches("taken back at r304500").count(), 1, "{written}");
+        }
+    }
+
     #[test]
     fn suspicions_of_one_cause_are_told_together_and_many_are_counted() {
         use crate::find::tests::points;

@@ -159,6 +159,7 @@ fn alerts(history: &History) -> String {
             let (before, after) = history.names_of_ends(moved);
             // for all of them, once
             let again = if at == 0 { again.concat() } else { String::new() };
+            let state = super::back(history, alert, moved).unwrap_or_else(|| state.clone());
             rows.push_str(&format!(
                 "<tr><td><a href=\"#s{}\">{}</a></td><td>{}</td><td>{}{again}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                 moved.series,

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
-use super::{NAMED, again, beside, kind, known, label, newest_of, percent, place, size};
+use super::{NAMED, again, back, beside, kind, known, label, newest_of, percent, place, size};
 use crate::find::{Alert, Cause, History, Moved, Outgrown};
 use crate::series::Series;
 use fwdlab_results::units;
@@ -18,7 +18,9 @@ pub fn text(history: &History) -> String {
         }
         for moved in alert.moved.iter().take(NAMED) {
             let name = history.series[moved.series].key.name();
-            let _ = writeln!(text, "    {:28} {name}", size(history, moved));
+            let back =
+                back(history, alert, moved).map_or_else(String::new, |own| format!("; {own}"));
+            let _ = writeln!(text, "    {:28} {name}{back}", size(history, moved));
         }
         if alert.moved.len() > NAMED {
             let _ = writeln!(text, "    and {} more series", alert.moved.len() - NAMED);
@@ -197,6 +199,7 @@ pub fn markdown(history: &History) -> String {
         for moved in &alert.moved {
             let (before, after) = history.names_of_ends(moved);
             let name = cell(&history.series[moved.series].key.name());
+            let state = back(history, alert, moved).map_or_else(|| state.clone(), |own| cell(&own));
             let _ = writeln!(
                 text,
                 "| {} | {} … {} | {name} | {} | {:.2e} | {state} |",

@@ -13,7 +13,7 @@ use std::path::Path;
 use super::{ReportError, render as single};
 use fwdlab_claims::claim::{Cell, Claims, VerdictClaim};
 use fwdlab_claims::setting::{TrafficSetting, VariantSetting};
-use fwdlab_results::{Imported, Results, units};
+use fwdlab_results::{Imported, Results, environment::Environment, units};
 
 pub use machines::text;
 pub use render::write;
@@ -53,11 +53,12 @@ impl Synthesis {
         let mut columns: Vec<Column> = Vec::with_capacity(all.len());
         for results in all {
             let claims = single::claims(&results)?;
-            let label = match &results.campaign.testbed {
-                Some(testbed) => testbed.name.clone(),
-                None => label(&claims, &results),
+            let (label, hardware) = match (&results.campaign.testbed, &claims.setting.environment) {
+                (Some(testbed), _) => (testbed.name.clone(), None),
+                (None, own) => (label(&claims, &results), own.as_ref().map(Environment::told_by)),
             };
-            columns.push(Column { machine: label.clone(), label, claims, results });
+            let machine = format!("{label} {hardware:?}");
+            columns.push(Column { machine, label, claims, results });
         }
         let mut warnings = Vec::new();
         for other in columns.iter().skip(1) {
@@ -206,11 +207,9 @@ fn builds(columns: &[Column]) -> Vec<String> {
 fn label(claims: &Claims, results: &Results) -> String {
     let machine = claims.setting.environment.as_ref().map(|e| &e.machine);
     let known = machine.map(|m| if m.processor.is_empty() { &m.product } else { &m.processor });
-    match known.cloned().filter(|text| !text.is_empty()) {
-        Some(text) => text,
-        None => Imported::read(&results.dir)
-            .map_or_else(|| dir_name(&results.dir), |imported| imported.machine),
-    }
+    let published = || Imported::read(&results.dir).map(|imported| imported.machine);
+    let named = known.cloned().filter(|text| !text.is_empty()).or_else(published);
+    named.unwrap_or_else(|| dir_name(&results.dir))
 }
 
 fn dir_name(dir: &Path) -> String {

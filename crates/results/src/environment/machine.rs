@@ -1,5 +1,6 @@
 //! Hardware and kernel, read from /proc and /sys of Linux.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -24,6 +25,10 @@ const FLAGS_THAT_MATTER: [&str; 14] = [
     "asimd",
     "sve",
 ];
+
+/// Those that differ from model to model and not with the kernel.
+const FLAGS_OF_A_MODEL: [&str; 9] =
+    ["avx2", "avx512f", "avx512vl", "bmi1", "bmi2", "popcnt", "sse4_2", "asimd", "sve"];
 
 /// The hardware, as far as the system shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +97,34 @@ pub struct Kernel {
 }
 
 impl Machine {
+    /// What it is called: product and processor with the number of cores. Two machines may have one name.
+    pub fn name(&self) -> String {
+        let parts = [self.product.as_str(), self.processor.as_str()];
+        let named: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let cores = match self.cores_online {
+            0 => String::new(),
+            cores => format!(" ({cores} cores)"),
+        };
+        format!("{}{cores}", named.join(", "))
+    }
+
+    /// What tells it from others of its name: `L3` and `32768 KiB`, `avx512f` and nothing.
+    pub(super) fn traits(&self) -> BTreeMap<String, String> {
+        let is_telling = |flag: &&String| FLAGS_OF_A_MODEL.contains(&flag.as_str());
+        let flags = self.flags.iter().filter(is_telling);
+        let mut own: BTreeMap<String, String> =
+            flags.map(|flag| (flag.clone(), String::new())).collect();
+        let shown = |cache: &Cache| {
+            let kind = match cache.kind.as_str() {
+                "Unified" => String::new(),
+                kind => format!(" {}", kind.to_lowercase()),
+            };
+            (format!("L{}{kind}", cache.level), format!("{} KiB", cache.size_bytes / 1024))
+        };
+        own.extend(self.caches.iter().map(shown));
+        own
+    }
+
     /// Looks at the machine whose file systems are mounted under `root`.
     pub(super) fn look(root: &Path) -> Self {
         let cpuinfo = text(root, "proc/cpuinfo");

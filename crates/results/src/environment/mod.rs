@@ -76,6 +76,19 @@ pub struct Build {
 }
 
 impl Environment {
+    /// The machine that was measured, in one text that two of one name do not share.
+    pub fn told_by(&self) -> String {
+        format!("{} {:?}", self.machine.name(), self.hardware())
+    }
+
+    /// What tells the machine that was measured from others of its name: the device's where that is a machine of
+    /// its own.
+    pub fn hardware(&self) -> BTreeMap<String, String> {
+        let Some(processor) = self.device.get("processor") else { return self.machine.traits() };
+        let cores = self.device.get("cores").map_or("", String::as_str);
+        BTreeMap::from([("device".to_owned(), format!("{processor} ({cores} cores)"))])
+    }
+
     /// Looks at this machine. What the system does not show stays empty.
     pub fn collect(build: Build, seed: u64, device: BTreeMap<String, String>) -> Self {
         Self {

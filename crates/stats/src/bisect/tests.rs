@@ -121,6 +121,42 @@ fn two_changes_are_both_named() {
     assert!(right >= 90, "{right} of 100");
 }
 
+/// The larger of two changes was named for all of the difference, in half of such chains and more.
+#[test]
+fn a_smaller_change_beside_the_culprit_is_named_with_its_part_of_the_chain() {
+    let mut right = 0;
+    for seed in 0..100u64 {
+        let (answer, _) = bisect(&levels(20, &[(5, 0.9), (15, 0.98)]), 0.005, seed + 1);
+        right += usize::from(match &answer {
+            Answer::Several(steps) => steps.iter().map(|s| s.at).eq([5, 15]),
+            Answer::Culprit { step, rest, .. } => {
+                step.at == 5 && matches!(rest.as_slice(), [own] if own.from < 15 && own.to >= 15)
+            }
+            _ => false,
+        });
+    }
+    assert!(right >= 85, "{right} of 100");
+}
+
+/// Nothing is left of a single change: at most 5 % may say otherwise.
+#[test]
+fn a_single_change_leaves_nothing() {
+    let is_wrong = |seed: &u64| {
+        let (answer, _) = bisect(&levels(20, &[(7, 0.95)]), 0.01, seed + 1);
+        matches!(answer, Answer::Culprit { rest, .. } if !rest.is_empty())
+    };
+    let wrong = (0..200u64).filter(is_wrong).count();
+    assert!(wrong <= 10, "{wrong} of 200");
+}
+
+/// A level of one state at either end was a slide: "no step does by enough".
+#[test]
+fn changes_at_both_ends_of_a_chain_are_no_slide() {
+    let of_seed = |seed: u64| bisect(&levels(16, &[(1, 0.97), (15, 0.97)]), 0.01, seed + 1).0;
+    let slides = (0..100).map(of_seed).filter(|own| *own == Answer::NoCulprit).count();
+    assert!(slides <= 5, "{slides} of 100");
+}
+
 #[test]
 fn a_change_that_cancels_another_is_no_culprit() {
     let mut right = 0;

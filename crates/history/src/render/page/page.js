@@ -20,7 +20,17 @@
     return value.toPrecision(4);
   };
 
-  // The same without zeros at its end, for axes.
+  // Ticks of equal steps in one unit, with as many digits as tell one from the next.
+  const even = (ticks) => {
+    const most = Math.max(...ticks.map(Math.abs));
+    const sizes = [[1e6, " M"], [1e3, " k"], [0.1, ""], [1e-3, " m"], [0, " µ"]];
+    const [, sign] = sizes.find(([least]) => most >= least);
+    const unit = { " M": 1e6, " k": 1e3, " m": 1e-3, " µ": 1e-6 }[sign] || 1;
+    const places = Math.min(12, Math.max(0, Math.ceil(-Math.log10((ticks[1] - ticks[0]) / unit) - 1e-9)));
+    return ticks.map((value) => (value / unit).toFixed(places) + (value ? sign : ""));
+  };
+
+  // A figure without zeros at its end, for a logarithmic axis.
   const round = (value) => short(value).replace(/(\.\d*?)0+(?= |$)/, "$1").replace(/\.(?= |$)/, "");
 
   // Length of what all names begin with, up to a sign between their words: of times of one day, the day.
@@ -94,7 +104,7 @@
   const figure = (series, index) => {
     const width = Math.max(340, Math.min(1240, document.body.clientWidth - 40));
     const height = width < 600 ? 230 : 300;
-    const left = 62, right = 10, bottom = 28;
+    const right = 10, bottom = 28;
     const isLog = by("log").checked;
     const points = series.points;
     // a log scale has no place for 0: what is not above it lies on the axis
@@ -106,6 +116,10 @@
     const pad = (high - low) * 0.05;
     high += pad;
     if (!(by("zero").checked && !isLog)) low = low > 0 ? Math.max(low - pad, low * 0.5) : low;
+    const values = steps(low, high, isLog);
+    const isEven = values.length > 1 && !(isLog && high / low >= 5);
+    const shown = isEven ? even(values) : values.map(round);
+    const left = Math.max(62, 12 + 7 * Math.max(0, ...shown.map((own) => own.length)));
     const scale = (v) => (isLog ? Math.log(Math.max(v, low)) : v);
     const y = (v) => {
       const share = (scale(v) - scale(low)) / (scale(high) - scale(low));
@@ -145,10 +159,10 @@
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
     svg.append(draw("title", {}, series.name));
 
-    for (const value of steps(low, high, isLog)) {
+    values.forEach((value, n) => {
       svg.append(draw("line", { x1: left, x2: width - right, y1: y(value), y2: y(value), class: "grid" }));
-      svg.append(draw("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, round(value)));
-    }
+      svg.append(draw("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, shown[n]));
+    });
     const every = Math.max(1, Math.ceil(points.length / ((width - left) / 90)));
     // whole names where there is room: two images of a patch begin alike
     const room = points.length > 1 ? Math.max(11, Math.floor((step * every - 8) / 7)) : 24;
