@@ -10,7 +10,10 @@ use super::*;
 #[derive(Default, Debug)]
 struct Score {
     wrong: usize,
+    /// Wrong ones that any finding names, called wrong or to be checked.
     found: usize,
+    /// Wrong ones that are called wrong: the goal of 90 % is of these.
+    called: usize,
     right: usize,
     /// Right ones that are called wrong.
     blamed: usize,
@@ -75,6 +78,7 @@ fn score(file: &str, is_logged: bool) -> Score {
             'W' => {
                 score.wrong += 1;
                 score.found += usize::from(!of_it.is_empty());
+                score.called += usize::from(is_wrong);
                 let word = if of_it.is_empty() { "missed" } else { "  found" };
                 println!("{word} {is_wrong} {rules:?} {}: {shown}", place.start());
             }
@@ -167,7 +171,7 @@ fn a_whole_page_of_a_stranger() {
         return;
     };
     let own = score(&fs::read_to_string(path).unwrap(), false);
-    assert!(10 * own.found >= 9 * own.wrong, "{own:?}");
+    assert!(10 * own.called >= 9 * own.wrong, "{own:?}");
     assert!(20 * own.falsely <= own.said, "{own:?}");
 }
 
@@ -193,6 +197,7 @@ fn scored(pages: &[&str]) -> Score {
     for own in pages.iter().map(|page| score(page, false)) {
         all.wrong += own.wrong;
         all.found += own.found;
+        all.called += own.called;
         all.right += own.right;
         all.blamed += own.blamed;
         all.asked += own.asked;
