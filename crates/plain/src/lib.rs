@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod against;
 mod amounts;
 mod bounds;
 mod changes;
@@ -15,11 +16,13 @@ mod factor;
 mod lexicon;
 mod likeness;
 mod meaning;
+mod of_each;
 mod pairs;
 mod ranks;
 mod sets;
 mod sides;
 mod spreads;
+mod steps;
 mod verdict;
 mod words;
 
