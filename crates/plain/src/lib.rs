@@ -12,6 +12,7 @@ mod bounds;
 mod changes;
 mod clauses;
 mod compare;
+mod counts;
 mod factor;
 mod lexicon;
 mod likeness;
@@ -23,6 +24,7 @@ mod sets;
 mod sides;
 mod spreads;
 mod steps;
+mod untouched;
 mod verdict;
 mod words;
 
@@ -87,6 +89,10 @@ fn together(near: &Near, sentence: &str, beside: PlainVerdict, page: PlainVerdic
             PlainVerdict::Asked(data)
         }
         (PlainVerdict::Holds, PlainVerdict::Fails(_)) if is_of_page(sentence) => PlainVerdict::Open,
+        // what stands beside it contradicts it, and it is of that beyond doubt
+        (PlainVerdict::Fails(data), PlainVerdict::Doubtful(_)) if near.is_sure && !near.is_last => {
+            PlainVerdict::Fails(data)
+        }
         (PlainVerdict::Open, PlainVerdict::Fails(data)) if !near.is_sure => {
             PlainVerdict::Asked(data)
         }
@@ -130,8 +136,16 @@ fn judged(sets: &Sets<'_>, sentence: &str) -> Vec<PlainVerdict> {
 
 fn of_clause(sets: &Sets<'_>, clause: &Clause) -> PlainVerdict {
     type Reader = fn(&Sets<'_>, &Clause) -> Option<PlainVerdict>;
-    const READERS: [Reader; 6] =
-        [spreads::check, changes::check, ranks::check, bounds::check, pairs::check, compare::check];
+    const READERS: [Reader; 8] = [
+        counts::check,
+        spreads::check,
+        untouched::check,
+        changes::check,
+        ranks::check,
+        bounds::check,
+        pairs::check,
+        compare::check,
+    ];
     READERS.iter().find_map(|read| read(sets, clause)).unwrap_or(PlainVerdict::Open)
 }
 

@@ -31,8 +31,7 @@ pub(crate) fn of_each(sets: &Sets<'_>, clause: &Clause) -> Option<PlainVerdict> 
         )
     };
     // "none gains" denies it of each, "not both gain" of some
-    let first = clause.words.iter().find(|word| **word != Word::Lex(Lex::Light));
-    let is_denied_first = matches!(first, Some(Word::Lex(Lex::No | Lex::Neither)));
+    let is_denied_first = is_denied_first(clause);
     if clause.is_denied() && !is_denied_first || sets.facts.is_of_settings() {
         return None;
     }
@@ -94,4 +93,17 @@ pub(crate) fn of_each(sets: &Sets<'_>, clause: &Clause) -> Option<PlainVerdict> 
         }
         other => Some(other),
     }
+}
+
+/// "None gains", "for inet6 no kernel gains".
+fn is_denied_first(clause: &Clause) -> bool {
+    let is_light = |word: &&Word| matches!(word, Word::Lex(Lex::Light));
+    let mut words = clause.words.iter().filter(|word| !is_light(word)).peekable();
+    let mut has_family = false;
+    while words.next_if(|word| matches!(word, Word::Family(_))).is_some() {
+        has_family = true;
+    }
+    let is_no = matches!(words.next(), Some(Word::Lex(Lex::No | Lex::Neither)));
+    let is_of_things = matches!(words.next(), Some(Word::Name(_) | Word::Lex(Lex::Thing)));
+    is_no && (!has_family || is_of_things)
 }

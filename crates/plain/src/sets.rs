@@ -228,10 +228,12 @@ fn forms(word: &str) -> Vec<String> {
     let other = |own: &str| match own {
         "current" => Some("head".to_owned()),
         "head" => Some("current".to_owned()),
+        "fwd" => Some("forwarding".to_owned()),
         _ => None,
     };
     let more = other(tail.as_deref().unwrap_or(&word));
-    [Some(word), tail, more].into_iter().flatten().chain(parts).collect()
+    let of_parts: Vec<String> = parts.iter().filter_map(|part| other(part)).collect();
+    [Some(word), tail, more].into_iter().flatten().chain(parts).chain(of_parts).collect()
 }
 
 /// `256k` in full.

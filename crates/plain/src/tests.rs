@@ -389,3 +389,81 @@ fn a_proven_change_that_is_tiny_is_asked_about() {
     let verdict = read(&facts, &Near::default(), "No visible impact on inet in both cases");
     assert!(matches!(verdict, PlainVerdict::Doubtful(_)), "{verdict:?}");
 }
+
+#[test]
+fn so_many_of_so_many_are_counted_by_their_changes() {
+    judge(
+        &firewalls(),
+        &[
+            ("Two out of three configurations are faster with VIMAGE", true),
+            ("two of the three configurations are slower with VIMAGE", false),
+            ("Only one of the three configurations loses with VIMAGE.", true),
+            ("None of the three configurations gains with VIMAGE", false),
+        ],
+    );
+    for sentence in [
+        "Two of the four configurations are slower with VIMAGE",
+        "pf is the slowest one of the three configurations",
+        "Two of the three runs are faster than the base",
+    ] {
+        assert_eq!(
+            read(&firewalls(), &Near::default(), sentence),
+            PlainVerdict::Open,
+            "{sentence}"
+        );
+    }
+}
+
+#[test]
+fn what_is_proven_can_be_told_apart() {
+    judge(
+        &versions(),
+        &[
+            ("For inet4 diff 80345 can't be distinguished from r368287", false),
+            ("For inet6, r368606 without patch and r368287 cannot be told apart", false),
+        ],
+    );
+    judge(
+        &firewalls(),
+        &[
+            ("Forwarding is not affected by VIMAGE", false),
+            ("pf remains unaffected by VIMAGE.", false),
+        ],
+    );
+    let mut facts = patch();
+    facts.changes[1].is_proven = false;
+    let of = |sentence: &str| read(&facts, &Near::default(), sentence);
+    assert_eq!(of("On IPv6 both kernels can't be told apart"), PlainVerdict::Holds);
+    assert_eq!(of("IPv6 is not affected by the patch"), PlainVerdict::Open);
+    assert!(matches!(of("IPv4 is not influenced by the patch"), PlainVerdict::Fails(_)));
+}
+
+#[test]
+fn numbers_in_words_are_numbers() {
+    judge(
+        &patch(),
+        &[
+            ("IPv6 loses more than six and a half percent", true),
+            ("IPv6 loses more than nine percent", false),
+            ("In no case did the runs differ by more than two per cent", true),
+            ("In no case did the runs differ by more than half a percent", false),
+        ],
+    );
+    // two numbers, or rates, that differ are of no runs
+    let of_levels = "The families differ by more than fifty Kpps";
+    assert_eq!(read(&patch(), &Near::default(), of_levels), PlainVerdict::Open);
+}
+
+#[test]
+fn versions_of_a_patch_are_what_has_it() {
+    judge(
+        &versions(),
+        &[
+            ("For inet each version of the patch helps", true),
+            ("For inet6 the picture is the opposite: no version of the patch helps", true),
+            ("For inet6 the picture is the same: each version of the patch helps", false),
+            ("For inet both patched kernels are faster than r368287", true),
+            ("Whereas all patched kernels are faster than r368287 for inet6", false),
+        ],
+    );
+}
