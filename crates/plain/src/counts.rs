@@ -4,7 +4,7 @@ use crate::lexicon::Lex;
 use crate::sets::Sets;
 use crate::steps::{shown, steps};
 use crate::verdict::PlainVerdict;
-use crate::words::{Clause, Word, in_families};
+use crate::words::{Clause, Unit, Word, in_families};
 
 /// A clause with a count is of that count: what is said of so many is said of none of the others.
 pub(crate) fn check(sets: &Sets<'_>, clause: &Clause) -> Option<PlainVerdict> {
@@ -16,7 +16,58 @@ pub(crate) fn check(sets: &Sets<'_>, clause: &Clause) -> Option<PlainVerdict> {
     if counts.is_empty() {
         return None;
     }
-    Some(of_changes(sets, clause, &counts).unwrap_or(PlainVerdict::Open))
+    let read = of_runs(sets, clause, &counts).or_else(|| of_changes(sets, clause, &counts));
+    Some(read.unwrap_or(PlainVerdict::Open))
+}
+
+/// "Only one of the five runs stayed under 1.8 Mpps".
+fn of_runs(sets: &Sets<'_>, clause: &Clause, counts: &[(usize, usize)]) -> Option<PlainVerdict> {
+    let amounts = clause.amounts();
+    let ([(some, of)], [(at, own)]) = (counts, amounts.as_slice()) else { return None };
+    let says_more = |lex| {
+        !matches!(
+            lex,
+            Lex::Light
+                | Lex::Thing
+                | Lex::Run
+                | Lex::Patched
+                | Lex::Unpatched
+                | Lex::Over
+                | Lex::Under
+                | Lex::Stays
+                | Lex::With
+                | Lex::Only
+        )
+    };
+    if own.unit != Unit::Rate || !clause.has(|lex| lex == Lex::Run) || clause.has(says_more) {
+        return None;
+    }
+    let is_over = clause.words[..*at].iter().rev().find_map(|word| match word {
+        Word::Lex(Lex::Over) => Some(true),
+        Word::Lex(Lex::Under) => Some(false),
+        _ => None,
+    })?;
+    let all: Vec<usize> = clause
+        .scope(sets)
+        .into_iter()
+        .filter(|at| sets.all[*at].cell.runs as usize == *of)
+        .collect();
+    let fits = |value: f64| (value >= own.value) == is_over;
+    let is_so = |at: &usize| {
+        let cell = sets.all[*at].cell;
+        // the least and the most are two of them
+        let ends = [cell.min(), cell.max()].into_iter().filter(|end| fits(*end)).count();
+        let many = match (cell.all.len() == *of, ends) {
+            (true, _) => cell.all.iter().filter(|value| fits(**value)).count(),
+            (false, 0) => 0,
+            (false, 2) => *of,
+            (false, _) => return (1..*of).contains(some),
+        };
+        many == *some
+    };
+    let each: Vec<bool> = all.iter().map(is_so).collect();
+    let shown = || all.iter().take(5).map(|at| sets.all[*at].runs()).collect::<Vec<_>>().join("; ");
+    PlainVerdict::of_each(&each, false, shown)
 }
 
 fn of_changes(sets: &Sets<'_>, clause: &Clause, counts: &[(usize, usize)]) -> Option<PlainVerdict> {

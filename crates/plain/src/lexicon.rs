@@ -109,7 +109,7 @@ static LISTS: &[(Lex, &str)] = &[
          fast slow quick thanks able visible statistically significant significantly bench benches udp together \
          compared comparing versus vs against hence therefore thus per second seconds side page take takes took taking makes going other others setting settings \
          which who whose where did having had having us our my me your let's that's there's \
-         box router host server system platform appliance \
+         plain box router host server system platform appliance \
          series whole entire picture story situation trend opposite figures numbers data outcome conclusion \
          already finally furthermore moreover indeed obviously interestingly surprisingly unfortunately fortunately \
          sadly luckily nevertheless nonetheless otherwise likewise again accordingly consequently notably \
@@ -125,7 +125,7 @@ static LISTS: &[(Lex, &str)] = &[
     ),
     (Lex::One, "one single"),
     (Lex::Family, "family families protocol protocols stack stacks"),
-    (Lex::Patch, "patch change commit fix"),
+    (Lex::Patch, "patch change commit fix upgrade update"),
     (Lex::Patched, "patched after afterwards new modified"),
     (Lex::Unpatched, "unpatched before unmodified non-patched"),
     (Lex::Base, "base baseline reference stock vanilla original"),

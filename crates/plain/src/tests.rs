@@ -467,3 +467,35 @@ fn versions_of_a_patch_are_what_has_it() {
         ],
     );
 }
+
+#[test]
+fn runs_are_counted_by_what_they_are_above() {
+    judge(
+        &patch(),
+        &[
+            ("Only one of the five IPv6 runs with the patch stayed under 780 Kpps", false),
+            ("Five of the five IPv6 runs without the patch are above 820 Kpps", true),
+            ("Two of the five IPv6 runs with the patch are above 780 Kpps", false),
+        ],
+    );
+}
+
+/// A version is called with and without its letter.
+#[test]
+fn versions_name_what_is_called_after_them() {
+    let rows: [&[Row]; 2] = [
+        &[("v6.1-fwd", [1839.0, 1844.0, 1841.0, 1.5]), ("v6.6-fwd", [1794.0, 1799.0, 1797.0, 1.9])],
+        &[("v6.1-nft", [1199.0, 1205.0, 1203.0, 2.5]), ("v6.6-nft", [1311.0, 1320.0, 1316.0, 3.8])],
+    ];
+    let facts = facts(&rows.map(|rows| (NamedFamily::Inet, rows)));
+    judge(
+        &facts,
+        &[
+            ("The runs are a bit less stable on 6.6", true),
+            ("They were a bit more stable on 6.6, though.", false),
+            ("Forwarding is slower with 6.6 than with 6.1", true),
+            ("nft is slower with 6.6 than with 6.1", false),
+            ("Plain forwarding has not been affected by the upgrade.", false),
+        ],
+    );
+}
