@@ -23,13 +23,67 @@ pub(crate) fn fraction(text: &str, next: &str) -> Option<(f64, usize)> {
         "quarter" | "quarters" => Some(4.0),
         _ => None,
     };
+    // "the fifth run" is no share: of these only what is counted
+    let counted = |word: &str| match word {
+        "fifth" | "fifths" => Some(5.0),
+        "sixth" => Some(6.0),
+        "eighth" => Some(8.0),
+        "tenth" => Some(10.0),
+        _ => part(word),
+    };
     let many = match text {
-        "one" | "a" => 1.0,
+        "one" | "a" | "an" => 1.0,
         "two" => 2.0,
         "three" => 3.0,
         _ => return Some((1.0 / part(text)?, 1)),
     };
-    Some((many / part(next)?, 2))
+    Some((many / counted(next)?, 2))
+}
+
+/// A number that is written as a word.
+pub(crate) fn number(word: &str) -> Option<u8> {
+    const NUMBERS: [&str; 13] = [
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven", "twelve",
+    ];
+    let place = NUMBERS.iter().position(|own| *own == word)?;
+    u8::try_from(place).ok()
+}
+
+/// "Six percent", "two and a half per cent", "half a percent".
+pub(crate) fn in_words(raw: &[String], at: usize) -> Option<(Amount, usize)> {
+    let word = |at: usize| raw.get(at).map_or("", String::as_str);
+    let (value, step, unit) = match number(word(at)) {
+        None if word(at) == "half" && word(at + 1) == "a" => (0.5, 0.1, at + 2),
+        None => return None,
+        Some(own) if [word(at + 1), word(at + 2), word(at + 3)] == ["and", "a", "half"] => {
+            (f64::from(own) + 0.5, 0.5, at + 4)
+        }
+        Some(own) => (f64::from(own), 1.0, at + 1),
+    };
+    let end = match (word(unit), word(unit + 1)) {
+        ("percent" | "%", _) => unit + 1,
+        ("per", "cent") => unit + 2,
+        _ => return None,
+    };
+    Some((Amount { value, step, unit: Unit::Percent }, end))
+}
+
+/// "Two of the three", "two out of three": how many of how many.
+pub(crate) fn count_of(raw: &[String], at: usize) -> Option<(usize, usize, usize)> {
+    let word = |at: usize| raw.get(at).map_or("", String::as_str);
+    let count = |at: usize| {
+        let own = number(word(at)).map(usize::from);
+        own.or_else(|| word(at).parse().ok().filter(|own| *own < 100))
+    };
+    let some = count(at).or_else(|| matches!(word(at), "none" | "neither").then_some(0))?;
+    let of = if word(at + 1) == "out" { at + 2 } else { at + 1 };
+    let mut next = of + 1;
+    while matches!(word(next), "the" | "these" | "those" | "all" | "our") {
+        next += 1;
+    }
+    let all = count(next).filter(|all| *all > 1 && *all >= some)?;
+    (word(of) == "of").then_some((some, all, next + 1))
 }
 
 /// A number with what it is of.

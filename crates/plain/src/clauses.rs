@@ -79,6 +79,7 @@ fn is_saying(word: &Word) -> bool {
     match word {
         Word::Name(_) | Word::Family(_) => false,
         Word::Amount(own) => own.unit != Unit::Plain,
+        Word::Count { .. } => true,
         Word::Lex(lex) => !matches!(
             lex,
             Lex::Light
@@ -134,10 +135,12 @@ fn split(sentence: &str) -> Vec<&str> {
         }
     }
     found.push(&sentence[from..]);
+    const JOINTS: [&str; 5] = [" but ", " while ", " whereas ", " although ", " though "];
     let but = |part: &'_ str| -> Vec<(usize, usize)> {
         let lower = part.to_ascii_lowercase();
-        match lower.find(" but ") {
-            Some(at) => vec![(0, at), (at + 5, part.len())],
+        let all = JOINTS.iter().filter_map(|own| Some((lower.find(own)?, own.len())));
+        match all.min() {
+            Some((at, len)) => vec![(0, at), (at + len, part.len())],
             None => vec![(0, part.len())],
         }
     };

@@ -49,6 +49,12 @@ pub(crate) enum Lex {
     Varies(bool),
     /// "Tighter", "noisier": it varies less, or more.
     Scatters(bool),
+    /// "The runs differ by": from the least to the most.
+    Differ,
+    /// "Unaffected", "unchanged": not touched.
+    Untouched,
+    /// "Told apart", "distinguished": as a test does it.
+    Told,
     /// "Within 50 Kpps".
     Within,
     /// The standard deviation, or the range.
@@ -101,7 +107,15 @@ static LISTS: &[(Lex, &str)] = &[
          observed measured seen obtained depending depend \
          regardless matter using use used when enabled enabling applied adding added applying \
          fast slow quick thanks able visible statistically significant significantly bench benches udp together \
-         compared comparing versus vs against hence therefore thus per second seconds side page take takes took taking makes going other others setting settings",
+         compared comparing versus vs against hence therefore thus per second seconds side page take takes took taking makes going other others setting settings \
+         which who whose where did having had having us our my me your let's that's there's \
+         plain box router host server system platform appliance \
+         series whole entire picture story situation trend opposite figures numbers data outcome conclusion \
+         already finally furthermore moreover indeed obviously interestingly surprisingly unfortunately fortunately \
+         sadly luckily nevertheless nonetheless otherwise likewise again accordingly consequently notably \
+         since because due while whereas although though own completed carried run's respectively including \
+         find found see saw finds looks look looking behaves behave behaved comes come came \
+         nicely well fully completely entirely simply basically generally mostly actually certainly",
     ),
     (
         Lex::Thing,
@@ -111,7 +125,7 @@ static LISTS: &[(Lex, &str)] = &[
     ),
     (Lex::One, "one single"),
     (Lex::Family, "family families protocol protocols stack stacks"),
-    (Lex::Patch, "patch change commit fix"),
+    (Lex::Patch, "patch change commit fix upgrade update"),
     (Lex::Patched, "patched after afterwards new modified"),
     (Lex::Unpatched, "unpatched before unmodified non-patched"),
     (Lex::Base, "base baseline reference stock vanilla original"),
@@ -148,7 +162,8 @@ static LISTS: &[(Lex, &str)] = &[
         "gain gains gained win wins won improve improves improved improvement improvements improving increase \
          increases increased increasing grow grows grew grown speedup progress progression rise rises rose helps \
          help helped raises raise raised boost boosts raising gaining winning progressed progresses progressing augments augmented \
-         augmentation supplementary additional extra",
+         augmentation supplementary additional extra \
+         lift lifts lifted lifting accelerate accelerates accelerated enhances enhanced climbs climbed jumps jumped",
     ),
     (
         Lex::Moves(false),
@@ -156,10 +171,13 @@ static LISTS: &[(Lex, &str)] = &[
          reduction regress regresses regressed regression regressions fall falls fell shrink shrinks shrank cost \
          costs slowdown degrade degrades degraded degradation hurts hurt penalty suffers suffer suffered \
          narrows narrowed penalized penalised losing loosing looses slowed diminishes diminished deteriorates deteriorated lowers lowered \
-         declines declined",
+         declines declined worsens worsened sinks sank sunk dips dipped dropping decreasing reducing slows hampers hampered impairs impaired",
     ),
-    (Lex::Touched(true), "benefit benefits benefited advantage profit profits profited"),
-    (Lex::Touched(false), "touched impacted affected impact affects"),
+    (Lex::Touched(true), "benefit benefits benefited benefitted advantage profit profits profited"),
+    (
+        Lex::Touched(false),
+        "touched impacted affected impact affects influence influences influenced effect effects",
+    ),
     (
         Lex::Varies(true),
         "vary varies varied varying noisy noisiest unstable variable scattered spread spreads erratic \
@@ -169,6 +187,9 @@ static LISTS: &[(Lex, &str)] = &[
         Lex::Varies(false),
         "stable stablest steady steadiest tightest consistent reproducible repeatable constant",
     ),
+    (Lex::Untouched, "unaffected unimpacted untouched unchanged"),
+    (Lex::Differ, "differ differs differed"),
+    (Lex::Told, "distinguished distinguishable"),
     (Lex::Scatters(false), "tighter stabler steadier calmer"),
     (Lex::Scatters(true), "noisier looser"),
     (Lex::Within, "within"),

@@ -6,20 +6,25 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod against;
 mod amounts;
 mod bounds;
 mod changes;
 mod clauses;
 mod compare;
+mod counts;
 mod factor;
 mod lexicon;
 mod likeness;
 mod meaning;
+mod of_each;
 mod pairs;
 mod ranks;
 mod sets;
 mod sides;
 mod spreads;
+mod steps;
+mod untouched;
 mod verdict;
 mod words;
 
@@ -51,12 +56,17 @@ pub struct Near {
 
 /// Holds a sentence against the sets of a page, and of the block that it stands by.
 pub fn read(facts: &Facts, near: &Near, sentence: &str) -> PlainVerdict {
-    // of several machines it is not told which one is meant
-    let is_of_machines = facts.parts.len() > 1 && !facts.is_of_topics;
-    if sentence.len() > MOST_BYTES || facts.cells.len() > MOST_SETS || is_of_machines {
+    if sentence.len() > MOST_BYTES || facts.cells.len() > MOST_SETS {
         return PlainVerdict::Open;
     }
-    let whole = Sets::of(facts, |_| true);
+    // of several machines it is of that by whose blocks it stands; at the end of the page it is not told which one
+    let is_of_machines = facts.parts.len() > 1 && !facts.is_of_topics;
+    let part = match is_of_machines {
+        true => part_of(facts, near),
+        false => Some(None),
+    };
+    let Some(part) = part else { return PlainVerdict::Open };
+    let whole = Sets::of(facts, |cell| part.is_none_or(|part| cell.part == part));
     let page = judged(&whole, sentence);
     if facts.blocks() < 2 || near.blocks.is_empty() {
         return PlainVerdict::all(page);
@@ -77,6 +87,14 @@ pub fn read(facts: &Facts, near: &Near, sentence: &str) -> PlainVerdict {
     together(near, sentence, whole, PlainVerdict::all(page))
 }
 
+/// The machine of the blocks that a sentence stands by, if these are of one.
+fn part_of(facts: &Facts, near: &Near) -> Option<Option<usize>> {
+    let of_block = |block: &usize| facts.cells.iter().find(|cell| cell.block == *block);
+    let mut parts = near.blocks.iter().map(|block| of_block(block).map(|cell| cell.part));
+    let first = parts.next().flatten().filter(|_| !near.is_last)?;
+    parts.all(|own| own == Some(first)).then_some(Some(first))
+}
+
 /// What stands beside a sentence, and the page, say together of it or of one of its clauses.
 fn together(near: &Near, sentence: &str, beside: PlainVerdict, page: PlainVerdict) -> PlainVerdict {
     match (beside, page) {
@@ -84,6 +102,10 @@ fn together(near: &Near, sentence: &str, beside: PlainVerdict, page: PlainVerdic
             PlainVerdict::Asked(data)
         }
         (PlainVerdict::Holds, PlainVerdict::Fails(_)) if is_of_page(sentence) => PlainVerdict::Open,
+        // what stands beside it contradicts it, and it is of that beyond doubt
+        (PlainVerdict::Fails(data), PlainVerdict::Doubtful(_)) if near.is_sure && !near.is_last => {
+            PlainVerdict::Fails(data)
+        }
         (PlainVerdict::Open, PlainVerdict::Fails(data)) if !near.is_sure => {
             PlainVerdict::Asked(data)
         }
@@ -127,8 +149,16 @@ fn judged(sets: &Sets<'_>, sentence: &str) -> Vec<PlainVerdict> {
 
 fn of_clause(sets: &Sets<'_>, clause: &Clause) -> PlainVerdict {
     type Reader = fn(&Sets<'_>, &Clause) -> Option<PlainVerdict>;
-    const READERS: [Reader; 6] =
-        [spreads::check, changes::check, ranks::check, bounds::check, pairs::check, compare::check];
+    const READERS: [Reader; 8] = [
+        counts::check,
+        spreads::check,
+        untouched::check,
+        changes::check,
+        ranks::check,
+        bounds::check,
+        pairs::check,
+        compare::check,
+    ];
     READERS.iter().find_map(|read| read(sets, clause)).unwrap_or(PlainVerdict::Open)
 }
 

@@ -2,7 +2,7 @@
 
 use fwdlab_netbenches::name::family_word;
 
-use crate::amounts::{amount, fraction, worded};
+use crate::amounts::{amount, count_of, fraction, in_words, worded};
 use crate::lexicon::{Lex, lex};
 use crate::sets::{Places, Sets, is_patch};
 use crate::words::{Amount, Unit, Word};
@@ -26,6 +26,15 @@ pub(crate) fn understood(sets: &Sets<'_>, raw: &[String]) -> Option<Vec<Word>> {
         if let Some(family) = family_word(text) {
             found.push(Word::Family(family));
             at += 1;
+        } else if let Some((some, of, end)) = count_of(raw, at) {
+            found.push(Word::Count { some, of });
+            at = end;
+        } else if let Some((amount, end)) = in_words(raw, at) {
+            found.push(Word::Amount(amount));
+            at = end;
+        } else if let Some((words, end)) = phrase(raw, at, &found) {
+            found.extend(words);
+            at = end;
         } else if let Some((word, end)) = state(sets, raw, at) {
             found.push(word);
             at = end;
@@ -65,13 +74,40 @@ pub(crate) fn understood(sets: &Sets<'_>, raw: &[String]) -> Option<Vec<Word>> {
     Some(turned(found))
 }
 
+/// What some words say only together: "told apart", "seems to", "the standard deviation", "12 % slower compared to".
+fn phrase(raw: &[String], at: usize, before: &[Word]) -> Option<(Vec<Word>, usize)> {
+    let word = |at: usize| raw.get(at).map_or("", String::as_str);
+    let is_compared = || before.iter().any(|word| matches!(word, Word::Lex(Lex::Better(_))));
+    Some(match (word(at), word(at + 1)) {
+        ("told" | "tell", "apart") => (vec![Word::Lex(Lex::Told)], at + 2),
+        ("seems" | "seem" | "seemed" | "appears" | "appear" | "appeared" | "able", "to") => {
+            (Vec::new(), at + 2)
+        }
+        ("seems" | "seem" | "seemed" | "appears" | "appear" | "appeared", _) => {
+            (Vec::new(), at + 1)
+        }
+        ("standard", "deviation" | "deviations") => (vec![Word::Lex(Lex::Spread)], at + 2),
+        ("on", "par") => (vec![Word::Lex(Lex::Same)], at + 2),
+        ("compared" | "relative", "to" | "with") if is_compared() => {
+            (vec![Word::Lex(Lex::Than)], at + 2)
+        }
+        ("of", "course") | ("by", "far") | ("at", "all") => (Vec::new(), at + 2),
+        _ => return None,
+    })
+}
+
 /// "All three", "the four kernels": how many there are, which bounds nothing.
 fn is_count(raw: &[String], at: usize) -> bool {
     const COUNTS: [&str; 6] = ["three", "four", "five", "six", "seven", "eight"];
     // "the slowest of the three": of which ones is not said
     let next = raw.get(at + 1).and_then(|word| lex(word));
     COUNTS.contains(&raw[at].as_str())
-        && matches!(next, Some(Lex::Thing | Lex::Run | Lex::Firewall | Lex::Family))
+        && matches!(
+            next,
+            Some(
+                Lex::Thing | Lex::Run | Lex::Firewall | Lex::Family | Lex::Patched | Lex::Unpatched
+            )
+        )
 }
 
 /// "Ahead of", "behind", "beats", "is beaten by": better or worse than what follows, and how many words say so.
@@ -103,6 +139,11 @@ fn turned(words: Vec<Word>) -> Vec<Word> {
         let two = (lex(words.get(at)), lex(words.get(at + 1)));
         if let Some(Lex::Scatters(is_more)) = two.0 {
             found.extend([Word::Lex(Lex::More), Word::Lex(Lex::Varies(is_more))]);
+            at += 1;
+            continue;
+        }
+        if two.0 == Some(Lex::Untouched) {
+            found.extend([Word::Lex(Lex::No), Word::Lex(Lex::Touched(false))]);
             at += 1;
             continue;
         }
@@ -161,6 +202,14 @@ fn state(sets: &Sets<'_>, raw: &[String], at: usize) -> Option<(Word, usize)> {
     let is_light = |word: &str| matches!(word, "the" | "this" | "that" | "any" | "a" | "diff");
     let next = (at + 1..raw.len()).find(|at| !is_light(&raw[*at]));
     let is_patch_word = |word: &str| lex(word) == Some(Lex::Patch) || is_patch(word);
+    // "each version of the patch": what has it
+    if lex(text) == Some(Lex::Thing) && raw.get(at + 1).is_some_and(|word| word == "of") {
+        let what = (at + 2..raw.len()).find(|at| !is_light(&raw[*at]));
+        let what = what.filter(|what| is_patch_word(&raw[*what]));
+        if let Some((what, places)) = what.zip(own(sets.patched(true))) {
+            return Some((Word::Name(places), what + 1));
+        }
+    }
     let states = match lex(text) {
         Some(Lex::Patched) => Some(sets.patched(true)),
         Some(Lex::Unpatched) => Some(sets.patched(false)),

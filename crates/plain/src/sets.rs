@@ -63,7 +63,8 @@ impl<'a> Sets<'a> {
             let of_part = facts.parts.get(cell.part).map(|part| &part.names);
             let of_part = of_part.filter(|_| facts.parts.len() > 1).into_iter().flatten();
             let own = cell.names.iter().chain(&cell.topics).chain(&cell.shared).chain(of_part);
-            let words: BTreeSet<String> = own.flat_map(|word| forms(word)).collect();
+            let words = own.flat_map(|word| forms(word)).chain(versions(&cell.legend));
+            let words: BTreeSet<String> = words.collect();
             // what a page compares twice is one set
             let is_it = |other: &&mut Set<'_>| {
                 other.cell.values == cell.values && other.cell.family == cell.family
@@ -228,10 +229,23 @@ fn forms(word: &str) -> Vec<String> {
     let other = |own: &str| match own {
         "current" => Some("head".to_owned()),
         "head" => Some("current".to_owned()),
+        "fwd" => Some("forwarding".to_owned()),
         _ => None,
     };
     let more = other(tail.as_deref().unwrap_or(&word));
-    [Some(word), tail, more].into_iter().flatten().chain(parts).collect()
+    let of_parts: Vec<String> = parts.iter().filter_map(|part| other(part)).collect();
+    [Some(word), tail, more].into_iter().flatten().chain(parts).chain(of_parts).collect()
+}
+
+/// The versions in a label: `v6.6-fwd` is called 6.6, too.
+fn versions(legend: &str) -> impl Iterator<Item = String> {
+    let parts = legend.split(|c: char| !c.is_alphanumeric() && c != '.');
+    let parts = parts.map(|part| part.strip_prefix('v').unwrap_or(part));
+    let is_version = |part: &&str| {
+        let numbers = part.split('.');
+        part.contains('.') && numbers.clone().all(|own| own.parse::<u16>().is_ok())
+    };
+    parts.filter(is_version).map(str::to_owned)
 }
 
 /// `256k` in full.

@@ -15,7 +15,11 @@ const MEASURES: [fn(&Set<'_>) -> f64; 4] = [
 ];
 
 pub(crate) fn check(sets: &Sets<'_>, clause: &Clause) -> Option<PlainVerdict> {
-    let place = clause.at(|lex| matches!(lex, Lex::Varies(_) | Lex::Spread));
+    let place = clause.at(|lex| matches!(lex, Lex::Varies(_) | Lex::Spread | Lex::Differ));
+    // "both families differ by 5 %" is of no runs
+    if clause.has(|lex| lex == Lex::Differ) && !clause.has(|lex| lex == Lex::Run) {
+        return Some(PlainVerdict::Open);
+    }
     let is_between_runs = clause.at(|lex| lex == Lex::Between).is_some_and(|at| {
         clause.words[at..].iter().take(4).any(|word| *word == Word::Lex(Lex::Run))
     });
@@ -56,6 +60,8 @@ fn level(sets: &Sets<'_>, clause: &Clause) -> Option<PlainVerdict> {
     let measures: [fn(&Set<'_>) -> f64; 2] =
         if is_rate { [MEASURES[0], MEASURES[2]] } else { [MEASURES[1], MEASURES[3]] };
     let scale = if is_rate { 1.0 } else { 100.0 };
+    // what runs differ by is from the least to the most
+    let measures = &measures[usize::from(clause.has(|lex| lex == Lex::Differ))..];
     let fits = |set: &&&Set<'_>| measures.iter().any(|of| (scale * of(set) > own.value) == is_over);
     let each: Vec<bool> = own_sets.iter().map(|set| fits(&set)).collect();
     // some set that varies so much is enough, where none is named

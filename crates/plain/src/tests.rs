@@ -389,3 +389,136 @@ fn a_proven_change_that_is_tiny_is_asked_about() {
     let verdict = read(&facts, &Near::default(), "No visible impact on inet in both cases");
     assert!(matches!(verdict, PlainVerdict::Doubtful(_)), "{verdict:?}");
 }
+
+#[test]
+fn so_many_of_so_many_are_counted_by_their_changes() {
+    judge(
+        &firewalls(),
+        &[
+            ("Two out of three configurations are faster with VIMAGE", true),
+            ("two of the three configurations are slower with VIMAGE", false),
+            ("Only one of the three configurations loses with VIMAGE.", true),
+            ("None of the three configurations gains with VIMAGE", false),
+        ],
+    );
+    for sentence in [
+        "Two of the four configurations are slower with VIMAGE",
+        "pf is the slowest one of the three configurations",
+        "Two of the three runs are faster than the base",
+    ] {
+        assert_eq!(
+            read(&firewalls(), &Near::default(), sentence),
+            PlainVerdict::Open,
+            "{sentence}"
+        );
+    }
+}
+
+#[test]
+fn what_is_proven_can_be_told_apart() {
+    judge(
+        &versions(),
+        &[
+            ("For inet4 diff 80345 can't be distinguished from r368287", false),
+            ("For inet6, r368606 without patch and r368287 cannot be told apart", false),
+        ],
+    );
+    judge(
+        &firewalls(),
+        &[
+            ("Forwarding is not affected by VIMAGE", false),
+            ("pf remains unaffected by VIMAGE.", false),
+        ],
+    );
+    let mut facts = patch();
+    facts.changes[1].is_proven = false;
+    let of = |sentence: &str| read(&facts, &Near::default(), sentence);
+    assert_eq!(of("On IPv6 both kernels can't be told apart"), PlainVerdict::Holds);
+    assert_eq!(of("IPv6 is not affected by the patch"), PlainVerdict::Open);
+    assert!(matches!(of("IPv4 is not influenced by the patch"), PlainVerdict::Fails(_)));
+}
+
+#[test]
+fn numbers_in_words_are_numbers() {
+    judge(
+        &patch(),
+        &[
+            ("IPv6 loses more than six and a half percent", true),
+            ("IPv6 loses more than nine percent", false),
+            ("In no case did the runs differ by more than two per cent", true),
+            ("In no case did the runs differ by more than half a percent", false),
+        ],
+    );
+    // two numbers, or rates, that differ are of no runs
+    let of_levels = "The families differ by more than fifty Kpps";
+    assert_eq!(read(&patch(), &Near::default(), of_levels), PlainVerdict::Open);
+}
+
+#[test]
+fn versions_of_a_patch_are_what_has_it() {
+    judge(
+        &versions(),
+        &[
+            ("For inet each version of the patch helps", true),
+            ("For inet6 the picture is the opposite: no version of the patch helps", true),
+            ("For inet6 the picture is the same: each version of the patch helps", false),
+            ("For inet both patched kernels are faster than r368287", true),
+            ("Whereas all patched kernels are faster than r368287 for inet6", false),
+        ],
+    );
+}
+
+#[test]
+fn runs_are_counted_by_what_they_are_above() {
+    judge(
+        &patch(),
+        &[
+            ("Only one of the five IPv6 runs with the patch stayed under 780 Kpps", false),
+            ("Five of the five IPv6 runs without the patch are above 820 Kpps", true),
+            ("Two of the five IPv6 runs with the patch are above 780 Kpps", false),
+        ],
+    );
+}
+
+/// A version is called with and without its letter.
+#[test]
+fn versions_name_what_is_called_after_them() {
+    let rows: [&[Row]; 2] = [
+        &[("v6.1-fwd", [1839.0, 1844.0, 1841.0, 1.5]), ("v6.6-fwd", [1794.0, 1799.0, 1797.0, 1.9])],
+        &[("v6.1-nft", [1199.0, 1205.0, 1203.0, 2.5]), ("v6.6-nft", [1311.0, 1320.0, 1316.0, 3.8])],
+    ];
+    let facts = facts(&rows.map(|rows| (NamedFamily::Inet, rows)));
+    judge(
+        &facts,
+        &[
+            ("The runs are a bit less stable on 6.6", true),
+            ("They were a bit more stable on 6.6, though.", false),
+            ("Forwarding is slower with 6.6 than with 6.1", true),
+            ("nft is slower with 6.6 than with 6.1", false),
+            ("Plain forwarding has not been affected by the upgrade.", false),
+        ],
+    );
+}
+
+/// On a page of two machines a sentence is of that by whose blocks it stands; below all of them nobody knows.
+#[test]
+fn beside_the_blocks_of_one_machine_a_sentence_is_of_that_one() {
+    let small = [("old", [694.0, 701.0, 697.0, 2.3]), ("new", [813.0, 825.0, 819.0, 4.3])];
+    let small6 = [("old", [824.0, 838.0, 832.0, 5.0]), ("new", [830.0, 842.0, 836.0, 5.0])];
+    let large = [("old", [9900.0, 9990.0, 9950.0, 33.0]), ("new", [9960.0, 9970.0, 9965.0, 4.0])];
+    let large6 = [("old", [8200.0, 8280.0, 8240.0, 30.0]), ("new", [9100.0, 9200.0, 9150.0, 40.0])];
+    let (inet, inet6) = (NamedFamily::Inet, NamedFamily::Inet6);
+    let mut facts = facts(&[(inet, &small), (inet6, &small6), (inet, &large), (inet6, &large6)]);
+    facts.parts.push(Part::default());
+    facts.cells.iter_mut().for_each(|cell| cell.part = cell.block / 2);
+    let of = |block: usize, is_last: bool, sentence: &str| {
+        let near = Near { blocks: vec![block], is_last, is_sure: true };
+        read(&facts, &near, sentence)
+    };
+    let gains = "IPv6 gains more than IPv4";
+    assert!(matches!(of(1, false, gains), PlainVerdict::Fails(_)), "{:?}", of(1, false, gains));
+    assert_eq!(of(3, false, gains), PlainVerdict::Holds);
+    assert_eq!(of(3, true, gains), PlainVerdict::Open);
+    let near = Near { blocks: vec![1, 2], is_last: false, is_sure: true };
+    assert_eq!(read(&facts, &near, gains), PlainVerdict::Open);
+}

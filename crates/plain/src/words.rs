@@ -33,6 +33,11 @@ pub(crate) enum Word {
     /// It names some sets, and not others.
     Name(Places),
     Family(NamedFamily),
+    /// "Two of the three".
+    Count {
+        some: usize,
+        of: usize,
+    },
 }
 
 /// A clause.

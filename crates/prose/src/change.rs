@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::claim::{Claim, Compared, MARGIN, is_contrary, report_sign, report_unproven};
 use crate::meant::{is_of_families, is_of_the_change};
+use crate::named::named;
 use crate::wording::compared;
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::pair::Pair;
@@ -12,6 +13,7 @@ use fwdlab_netbenches::name::family_word;
 use fwdlab_results::units::exact_percent as show;
 use fwdlab_sentence::clause::{Bound, Clause, Sign, Stance, is_of_a_huge_one};
 use fwdlab_sentence::families::{compares_families, is_of_all_families, is_of_proof};
+use fwdlab_sentence::subject::{folded, spoken};
 
 pub(crate) fn check_sign(claim: &Claim<'_>, sign: Sign, word: &str, findings: &mut AuditFindings) {
     let contrary = |c: &&Compared<'_>| is_contrary(sign, c);
@@ -171,8 +173,10 @@ pub(crate) fn check_factor(claim: &Claim<'_>, findings: &mut AuditFindings) {
     if distance(best) <= 1.15f64.ln() && !is_off {
         return;
     }
-    let is_gross =
-        (distance(best) > 1.4f64.ln() || is_off) && claim.spoken.is_sure && claim.pairs.len() == 1;
+    let is_gross = (distance(best) > 1.4f64.ln() || is_off)
+        && claim.spoken.is_sure
+        && claim.pairs.len() == 1
+        && !is_of_another(claim, word);
     findings.add(
         Rule::ClaimSize,
         if is_gross { Severity::Wrong } else { Severity::Check },
@@ -183,6 +187,19 @@ pub(crate) fn check_factor(claim: &Claim<'_>, findings: &mut AuditFindings) {
             format!("write x{:.2}", 1.0 + best.pair.mean_percent / 100.0),
         ),
     );
+}
+
+/// "Doubles the rate of the bare ruleset": of what none of the sets is called.
+fn is_of_another(claim: &Claim<'_>, word: &str) -> bool {
+    const LEVELS: [&str; 6] = ["rate", "throughput", "speed", "performance", "figure", "result"];
+    const WHOLE: [&str; 7] = ["router", "box", "machine", "system", "server", "kernel", "device"];
+    let said = spoken(&claim.clause.text);
+    let Some(at) = said.iter().position(|own| *own == folded(word)) else { return false };
+    let Some(of) = (at + 1..said.len()).find(|at| said[*at] == "of") else { return false };
+    let rest = &said[of + 1..];
+    LEVELS.contains(&said[of - 1].as_str())
+        && !rest.iter().any(|own| WHOLE.contains(&own.as_str()))
+        && named(rest, claim.sets).is_empty()
 }
 
 /// "Same drop": the change of the block must be about that of the block before.

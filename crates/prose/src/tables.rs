@@ -7,12 +7,14 @@ use crate::anywhere;
 use crate::named::{among, with_all};
 use crate::window::windows;
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
+use fwdlab_evidence::pair::Pair;
 use fwdlab_evidence::surroundings::{SourcedSet, Surroundings};
 use fwdlab_netbenches::name::family_word;
 use fwdlab_netbenches::page::{Item, ItemKind};
 use fwdlab_results::units;
 use fwdlab_sentence::agreement::{Agreement, agreement};
 use fwdlab_sentence::clause::clauses;
+use fwdlab_sentence::derived::wrong_changes;
 use fwdlab_sentence::label::Label;
 use fwdlab_sentence::quantity::{Rate, rates};
 use fwdlab_sentence::subject::{folded, spoken};
@@ -63,7 +65,67 @@ fn check_tables(
             check_row((around, whole), &names, row, findings);
             check_quotients(&names, row, findings);
         }
+        check_derived(&names, body, findings);
     }
+}
+
+/// A column of changes beside two of figures.
+fn check_derived(names: &[&str], body: &[&Item], findings: &mut AuditFindings) {
+    let rows: Vec<Vec<&str>> = body.iter().map(|row| cells(&row.text)).collect();
+    let mut columns = (1..names.len()).filter(|at| is_of_changes(&names[*at].to_lowercase()));
+    let Some(change) = columns.next().filter(|_| columns.next().is_none()) else { return };
+    for own in wrong_changes(names, &rows, change) {
+        let row = &rows[own.row];
+        let [a, b] = own.figures;
+        let text = Text::new(
+            format!("'{}' under '{}' of '{}'", row[change], names[change], row[0]),
+            format!("from {a} to {b} is {:+.1} %", own.percent),
+            format!("write {:+.1} %", own.percent),
+        );
+        findings.add(Rule::ClaimSize, Severity::Wrong, body[own.row].line, text);
+    }
+}
+
+fn is_of_changes(heading: &str) -> bool {
+    CHANGES.iter().any(|word| heading.contains(word))
+}
+
+/// A change against the set that another cell of its row names, below "base" or "against". Whether it is one.
+fn check_based(
+    around: &Surroundings<'_>,
+    (names, cells): (&[&str], &[&str]),
+    column: usize,
+    line: usize,
+    findings: &mut AuditFindings,
+) -> bool {
+    const BASES: [&str; 5] = ["base", "against", "compared", "reference", "relative"];
+    let is_base = |name: &&str| BASES.iter().any(|word| name.to_lowercase().contains(word));
+    let Some(base) = names.iter().position(|name| is_base(&name)) else { return false };
+    let (Some(base), Some(key)) = (cells.get(base), cells.first()) else { return false };
+    let (name, cell) = (names[column], cells[column]);
+    let of = |own: &str| meant(around, &format!("{own} {name}"));
+    let (Some(base), Some(variant)) = (of(base), of(key)) else { return false };
+    let number = cell.trim_end_matches([' ', '%']).replace('−', "-");
+    let (Some(pair), Ok(own)) = (Pair::of(base, variant), number.parse::<f64>()) else {
+        return false;
+    };
+    let decimals = number.split_once('.').map_or(0, |(_, rest)| rest.len());
+    let is_signed = number.starts_with(['+', '-']);
+    let is_it = |wanted: f64| {
+        let (own, wanted) = if is_signed { (own, wanted) } else { (own.abs(), wanted.abs()) };
+        agreement(own, decimals, wanted) <= Agreement::Near
+    };
+    if !is_it(pair.mean_percent) && !is_it(pair.median_percent) {
+        let wanted = pair.mean_percent;
+        let (variant, base) = (&variant.set.legend, &base.set.legend);
+        let text = Text::new(
+            format!("'{cell}' under '{name}' of '{key}'"),
+            format!("'{variant}' against '{base}': {wanted:+.2} %"),
+            format!("write {wanted:+.1} %"),
+        );
+        findings.add(Rule::ClaimSize, Severity::Wrong, line, text);
+    }
+    true
 }
 
 /// "Mpps per queue" beside "Mpps" and "queues": one column divided by another.
@@ -124,13 +186,14 @@ fn check_row(
 ) {
     let cells = cells(&row.text);
     let Some((key, values)) = cells.split_first() else { return };
-    for (name, cell) in names.iter().skip(1).zip(values) {
+    for (at, (name, cell)) in names.iter().skip(1).zip(values).enumerate() {
         let heading = format!("{key} {name}").to_lowercase();
         let is_signed = cell.starts_with(['+', '-', '−']);
         let is_share = heading.contains("share") || heading.contains("cpu");
         if cell.contains('%')
             && !is_share
-            && (is_signed || CHANGES.iter().any(|w| heading.contains(w)))
+            && (is_signed || is_of_changes(&heading))
+            && !check_based(around, (names, &cells), at + 1, row.line, findings)
         {
             for clause in clauses(&format!("{key} {name}: {cell}")) {
                 anywhere::check(around, &clause, row.line, findings);

@@ -8,6 +8,7 @@
 
 pub mod agreement;
 pub mod clause;
+pub mod derived;
 pub mod doubt;
 pub mod families;
 pub mod figure;

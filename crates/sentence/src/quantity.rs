@@ -181,8 +181,21 @@ pub fn run_counts(text: &str) -> Vec<Count> {
 
 /// "Measured ten times", "ran 7 times".
 fn times(text: &str) -> Option<Count> {
-    const VERBS: [&str; 8] =
-        ["measured", "ran", "run", "repeated", "tested", "benched", "benchmarked", "rerun"];
+    const VERBS: [&str; 13] = [
+        "measured",
+        "ran",
+        "run",
+        "repeated",
+        "tested",
+        "benched",
+        "benchmarked",
+        "rerun",
+        "done",
+        "taken",
+        "performed",
+        "executed",
+        "made",
+    ];
     const NUMBERS: [&str; 11] = [
         "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     ];
@@ -199,6 +212,18 @@ fn times(text: &str) -> Option<Count> {
     let named = NUMBERS.iter().zip(2..).find(|(name, _)| *name == word).map(|(_, value)| value);
     let value = named.or_else(|| word.parse().ok())?;
     Some(Count { value, text: format!("{word} times"), offset: *offset })
+}
+
+/// "Each configuration was run six times": of each set, and of no part of them.
+pub fn is_of_each_set(text: &str, count: &Count) -> bool {
+    const EACH: [&str; 3] = ["each", "every", "all"];
+    const LESS: [&str; 7] =
+        ["discarded", "dropped", "omitted", "thrown", "excluded", "first", "last"];
+    let words = crate::clause::words(text);
+    let before = words.iter().filter(|(at, _)| *at < count.offset).rev().take(6);
+    let has_each = before.into_iter().any(|(_, word)| EACH.contains(&word.as_str()));
+    let has_less = words.iter().any(|(_, word)| LESS.contains(&word.as_str()));
+    count.text.ends_with(" times") && has_each && !has_less
 }
 
 /// Frame lengths in bytes: `frame size:542B`, `62-byte frames`, `frame size of 64 bytes`.
@@ -365,5 +390,16 @@ mod tests {
         assert_eq!(found.iter().map(|c| c.value).collect::<Vec<_>>(), [542]);
         assert_eq!(frame_lengths("62-byte frames")[0].value, 62);
         let _ = frame_lengths("é".repeat(40).as_str());
+    }
+
+    /// "A third of the runs" is of some.
+    #[test]
+    fn each_set_was_run_so_many_times() {
+        let of = |text: &str| run_counts(text).iter().any(|own| is_of_each_set(text, own));
+        assert!(of("Each configuration was run six times."));
+        assert!(of("every measure was done 3 times, after a reboot"));
+        assert!(!of("Each was run six times, of which the first is left out."));
+        assert!(!of("It was run six times."));
+        assert!(!of("5 runs of each kernel"));
     }
 }

@@ -7,7 +7,7 @@ use fwdlab_evidence::surroundings::Surroundings;
 use fwdlab_netbenches::data::{ConfigurationData, DirData};
 use fwdlab_netbenches::number::format_g8;
 use fwdlab_results::units;
-use fwdlab_sentence::quantity::run_counts;
+use fwdlab_sentence::quantity::{is_of_each_set, run_counts};
 
 /// The data of a directory, apart from any page.
 pub fn check_dir(data: &DirData, place: impl Fn(&str) -> String) -> Vec<AuditFinding> {
@@ -200,9 +200,10 @@ pub fn check_counts(around: &Surroundings<'_>, findings: &mut AuditFindings) {
             if count.value < 2 || count.value > 100 || is_shown {
                 continue;
             }
+            let is_sure = shown.len() == 1 && is_of_each_set(&item.text, &count);
             findings.add(
                 Rule::RunCount,
-                Severity::Check,
+                if is_sure { Severity::Wrong } else { Severity::Check },
                 item.line_at(count.offset),
                 Text::new(
                     format!("'{}' in: {}", count.text, item.text),

@@ -82,9 +82,22 @@ pub fn factor(text: &str) -> Option<(f64, String)> {
         if own == "half" && is_by && is_up() {
             continue;
         }
-        // "half a million" is a number
-        let counts = ["million", "thousand", "hundred", "dozen", "second"];
-        if own == "half" && next == "a" && counts.contains(&word(Some(index + 2))) {
+        // "half a million" is a number, and so are "half a percent" and "two and a half"
+        let counts = [
+            "million",
+            "thousand",
+            "hundred",
+            "dozen",
+            "second",
+            "percent",
+            "per",
+            "percentage",
+            "point",
+            "%",
+        ];
+        let is_part_of_number = next == "a" && counts.contains(&word(Some(index + 2)))
+            || before == "a" && word(index.checked_sub(2)) == "and";
+        if own == "half" && is_part_of_number {
             continue;
         }
         // "does not double", "far from doubling", "in the double digits"
@@ -152,5 +165,12 @@ mod tests {
         assert_eq!(of("half as fast again"), Some(1.5));
         assert_eq!(of("half as fast as r368287"), Some(0.5));
         assert_eq!(of("the third run was faster, a fifth of them failed"), None);
+    }
+
+    #[test]
+    fn half_of_a_number_is_no_factor() {
+        assert_eq!(factor("it lost two and a half percent"), None);
+        assert_eq!(factor("less than half a percent"), None);
+        assert_eq!(factor("half the rate of it").map(|(own, _)| own), Some(0.5));
     }
 }
