@@ -146,7 +146,7 @@ impl Environment {
             let [this, that] = [this, that].map(|own| if own.is_empty() { "unset" } else { own });
             format!("{name}: {this}, then {that}")
         };
-        // A journal of before has none, a container a new one.
+        // Journals of before have none.
         let is_other = !self.machine.id.is_empty()
             && !other.machine.id.is_empty()
             && self.machine.id != other.machine.id;
