@@ -75,6 +75,22 @@ fn short(example: &str) {
     assert!(journal.contains("\"record\":\"finished\""), "{said}");
 }
 
+/// The router polled on the tester's core, and the report blamed strangers for what both lacked.
+#[test]
+fn on_one_core_the_built_in_router_cannot_be_set_up() {
+    if !is_able("on_one_core") {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/linux-vs-fwdlab.toml");
+    let mut run = Command::new("taskset");
+    run.args(["-c", "0", env!("CARGO_BIN_EXE_fwdlab"), "run", "--blocks", "1"]).arg(&file);
+    let output = run.arg("-o").arg(dir.path().join("out")).output().expect("taskset starts");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("nothing was measured") && said.contains("may use one core"), "{said}");
+}
+
 /// Reads a frame without asking for its end, which the verifier refuses.
 const UNCHECKED: &str = "struct frame { unsigned data, end; };\n\
     __attribute__((section(\"xdp\"), used)) int refused(struct frame *at) {\n\

@@ -37,6 +37,18 @@ pub fn allowed_cores() -> Vec<usize> {
     AT_FIRST.get_or_init(|| sched::allowed().unwrap_or_default()).clone()
 }
 
+/// A core for `who` beside the one that the tester has; none when the system does not say.
+///
+/// # Errors
+/// There is only that one.
+pub fn beside(tester: Option<usize>, who: &'static str) -> Result<Option<usize>, PortError> {
+    let cores = allowed_cores();
+    match cores.iter().find(|core| Some(**core) != tester) {
+        None if !cores.is_empty() => Err(PortError::OneCore { who }),
+        other => Ok(other.copied()),
+    }
+}
+
 /// Binds the calling thread to one core.
 ///
 /// # Errors
@@ -60,6 +72,16 @@ mod tests {
         })
         .join()
         .unwrap();
+    }
+
+    #[test]
+    fn a_core_beside_the_testers_is_another_or_an_error() {
+        let cores = allowed_cores();
+        let other = beside(cores.first().copied(), "the router");
+        match cores.len() {
+            1 => assert!(other.unwrap_err().to_string().contains("a second core")),
+            _ => assert!(other.unwrap().is_none_or(|core| core != cores[0])),
+        }
     }
 
     #[test]

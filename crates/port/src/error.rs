@@ -101,6 +101,14 @@ pub enum PortError {
         /// What the system said.
         source: io::Error,
     },
+    /// Somebody needs a core beside the tester's, and there is none.
+    #[error(
+        "this process may use one core, and {who} needs one beside the tester's; give the machine, the container or taskset a second core"
+    )]
+    OneCore {
+        /// Who.
+        who: &'static str,
+    },
     /// A network interface has gone while a port was open on it.
     #[error("interface {interface} has gone: {source}; forwarding on it has ended")]
     Gone {

@@ -49,7 +49,7 @@ impl Namespaces {
         request: &Request<'_>,
         settings: &LinuxSettings,
     ) -> Result<Embedded, LinuxError> {
-        let core = affinity::allowed_cores().into_iter().find(|core| Some(*core) != self.core);
+        let core = affinity::beside(self.core, "the built-in router")?;
         Embedded::start(&self.testbed, request, settings, core)
     }
 
