@@ -99,7 +99,11 @@ fn is_against_no_set(claim: &str, shown: &[&SourcedSet<'_>]) -> bool {
             || family_word(word).is_some()
             || legends.iter().any(|legend| legend.contains(stem(word)))
     };
-    let is_number = |word: &&String| word.contains(|c: char| c.is_ascii_digit());
+    // "more than half a percent"
+    const NUMBERS: [&str; 6] = ["half", "third", "quarter", "percent", "twice", "ten"];
+    let is_number = |word: &&String| {
+        word.contains(|c: char| c.is_ascii_digit()) || NUMBERS.contains(&word.as_str())
+    };
     let mut named = behind.iter().filter(|word| word.len() > 2).peekable();
     named.peek().is_some() && !behind.iter().any(is_number) && !named.any(|word| is_known(&word))
 }
@@ -217,5 +221,13 @@ mod tests {
         for text in ["a loss of 80%", "half of the rate", "the gain of 3% of the router"] {
             assert!(!is_share_of_a_difference(text), "{text}");
         }
+    }
+
+    /// "By more than half a percent" was of no set that is shown.
+    #[test]
+    fn numbers_in_words_behind_than_are_no_sets() {
+        assert!(!is_against_no_set("did the runs differ by more than half a percent", &[]));
+        assert!(!is_against_no_set("it costs more than a third", &[]));
+        assert!(is_against_no_set("slower than a single flow", &[]));
     }
 }

@@ -163,6 +163,10 @@ impl Grids {
             let part = own.at..end;
             let is_given = || self.ungrounded_in(around, item, (from, to), part.clone()).is_none();
             let is_wrong = matches!(own.verdict, CellVerdict::Wrong(_));
+            // what has no number no figure can give: there the rows alone say it
+            let has_number =
+                tokens(&item.text[part.clone()]).iter().any(|own| own.number.is_some());
+            let is_wrong = is_wrong && has_number;
             match is_wrong && (has_both_ends(&item.text[part.clone()]) || is_given()) {
                 true => own.doubted(),
                 false => own,

@@ -191,6 +191,19 @@ fn three_pages_of_other_habits() {
     assert!(c.found >= 3 && c.blamed == 0 && c.falsely == 0, "{c:?}");
 }
 
+/// A patch over three versions, five sets a block, and an upgrade of a router, in words of many verbs: at first sight 16 of
+/// 25 were found, 10 called wrong, 4 of 22 right ones as well, and 5 of 15 findings false. Counts, numbers in words, what
+/// cannot be told apart, versions of a patch, and tables with their changes were learned by them.
+#[test]
+fn two_pages_of_patches_and_upgrades() {
+    let own = scored(&[
+        include_str!("unseen/apu-versions.txt"),
+        include_str!("unseen/router-upgrade.txt"),
+    ]);
+    assert!(own.called >= 16 && own.found >= 23, "{own:?}");
+    assert!(own.blamed == 0 && own.falsely == 0 && own.asked <= 10, "{own:?}");
+}
+
 /// What is said of several pages together.
 fn scored(pages: &[&str]) -> Score {
     let mut all = Score::default();
@@ -303,7 +316,8 @@ fn six_pages_of_what_names_its_cells_otherwise() {
         include_str!("unseen/every.txt"),
         include_str!("unseen/long-table.txt"),
     ]);
-    assert!(own.found >= 39 && own.blamed == 0 && own.asked <= 4 && own.falsely == 0, "{own:?}");
+    assert!(own.found >= 39 && own.called >= 22, "{own:?}");
+    assert!(own.blamed == 0 && own.asked <= 4 && own.falsely == 0, "{own:?}");
 }
 
 /// A committer's notes, a lab report, a mail, a diary, release notes, two families of firewalls, another stranger's: at first

@@ -128,3 +128,37 @@ fn every_rule_is_documented_with_an_example() {
         assert!(cells.len() == 3 && cells[2].trim().len() > 3, "no example: {row}");
     }
 }
+
+/// "5 benches" may be some of them; what was done with each set so many times is said of all.
+#[test]
+fn each_set_was_run_as_often_as_its_block_says() {
+    let severity = |said: &str| {
+        let text = format!("Results\n\n{said}\n\n{}\n", block4());
+        page(&text).one(Rule::RunCount).severity
+    };
+    assert_eq!(severity("Each configuration was run 7 times."), Severity::Wrong);
+    assert_eq!(
+        severity("Each was run 7 times, of which the first two are left out."),
+        Severity::Check
+    );
+    assert_eq!(severity("Median of 7 benches."), Severity::Check);
+}
+
+/// The changes of a table were held against the first set of the block, whatever base they name.
+#[test]
+fn a_change_of_a_table_is_against_the_base_of_its_row() {
+    let sets: [(&str, &[f64]); 3] = [
+        ("r368287: inet4", &[712_000.0, 713_000.0, 711_000.0, 712_500.0, 711_500.0]),
+        ("r368606: inet4", &OLD4),
+        ("r368606 with D27401: inet4", &NEW4),
+    ];
+    let of = |change: &str| {
+        let table =
+            format!("| patch | base | inet4 |\n|---|---|---|\n| D27401 | r368606 | {change} |");
+        let tree = page(&format!("Results\n\n{}\n\n{table}\n", block(&sets)));
+        tree.of(Rule::ClaimSize).iter().map(|own| own.severity).collect::<Vec<_>>()
+    };
+    assert!(of("+17.5%").is_empty());
+    // against r368287
+    assert_eq!(of("+15.0%"), [Severity::Wrong]);
+}
