@@ -56,12 +56,17 @@ pub struct Near {
 
 /// Holds a sentence against the sets of a page, and of the block that it stands by.
 pub fn read(facts: &Facts, near: &Near, sentence: &str) -> PlainVerdict {
-    // of several machines it is not told which one is meant
-    let is_of_machines = facts.parts.len() > 1 && !facts.is_of_topics;
-    if sentence.len() > MOST_BYTES || facts.cells.len() > MOST_SETS || is_of_machines {
+    if sentence.len() > MOST_BYTES || facts.cells.len() > MOST_SETS {
         return PlainVerdict::Open;
     }
-    let whole = Sets::of(facts, |_| true);
+    // of several machines it is of that by whose blocks it stands; at the end of the page it is not told which one
+    let is_of_machines = facts.parts.len() > 1 && !facts.is_of_topics;
+    let part = match is_of_machines {
+        true => part_of(facts, near),
+        false => Some(None),
+    };
+    let Some(part) = part else { return PlainVerdict::Open };
+    let whole = Sets::of(facts, |cell| part.is_none_or(|part| cell.part == part));
     let page = judged(&whole, sentence);
     if facts.blocks() < 2 || near.blocks.is_empty() {
         return PlainVerdict::all(page);
@@ -80,6 +85,14 @@ pub fn read(facts: &Facts, near: &Near, sentence: &str) -> PlainVerdict {
     }
     let whole = beside(&|own| PlainVerdict::all(own.clone()));
     together(near, sentence, whole, PlainVerdict::all(page))
+}
+
+/// The machine of the blocks that a sentence stands by, if these are of one.
+fn part_of(facts: &Facts, near: &Near) -> Option<Option<usize>> {
+    let of_block = |block: &usize| facts.cells.iter().find(|cell| cell.block == *block);
+    let mut parts = near.blocks.iter().map(|block| of_block(block).map(|cell| cell.part));
+    let first = parts.next().flatten().filter(|_| !near.is_last)?;
+    parts.all(|own| own == Some(first)).then_some(Some(first))
 }
 
 /// What stands beside a sentence, and the page, say together of it or of one of its clauses.

@@ -499,3 +499,26 @@ fn versions_name_what_is_called_after_them() {
         ],
     );
 }
+
+/// On a page of two machines a sentence is of that by whose blocks it stands; below all of them nobody knows.
+#[test]
+fn beside_the_blocks_of_one_machine_a_sentence_is_of_that_one() {
+    let small = [("old", [694.0, 701.0, 697.0, 2.3]), ("new", [813.0, 825.0, 819.0, 4.3])];
+    let small6 = [("old", [824.0, 838.0, 832.0, 5.0]), ("new", [830.0, 842.0, 836.0, 5.0])];
+    let large = [("old", [9900.0, 9990.0, 9950.0, 33.0]), ("new", [9960.0, 9970.0, 9965.0, 4.0])];
+    let large6 = [("old", [8200.0, 8280.0, 8240.0, 30.0]), ("new", [9100.0, 9200.0, 9150.0, 40.0])];
+    let (inet, inet6) = (NamedFamily::Inet, NamedFamily::Inet6);
+    let mut facts = facts(&[(inet, &small), (inet6, &small6), (inet, &large), (inet6, &large6)]);
+    facts.parts.push(Part::default());
+    facts.cells.iter_mut().for_each(|cell| cell.part = cell.block / 2);
+    let of = |block: usize, is_last: bool, sentence: &str| {
+        let near = Near { blocks: vec![block], is_last, is_sure: true };
+        read(&facts, &near, sentence)
+    };
+    let gains = "IPv6 gains more than IPv4";
+    assert!(matches!(of(1, false, gains), PlainVerdict::Fails(_)), "{:?}", of(1, false, gains));
+    assert_eq!(of(3, false, gains), PlainVerdict::Holds);
+    assert_eq!(of(3, true, gains), PlainVerdict::Open);
+    let near = Near { blocks: vec![1, 2], is_last: false, is_sure: true };
+    assert_eq!(read(&facts, &near, gains), PlainVerdict::Open);
+}
