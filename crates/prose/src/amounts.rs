@@ -4,7 +4,7 @@ use crate::wording::compared;
 use fwdlab_evidence::finding::{AuditFindings, Rule, Severity, Text};
 use fwdlab_evidence::surroundings::{SourcedSet, Spoken};
 use fwdlab_results::units::rate;
-use fwdlab_sentence::clause::Clause;
+use fwdlab_sentence::clause::{Clause, words};
 use fwdlab_sentence::levels::difference;
 use fwdlab_sentence::quantity::Rate;
 
@@ -22,6 +22,9 @@ pub(crate) fn check(
     findings: &mut AuditFindings,
 ) {
     let Some((sign, mention)) = difference(clause) else { return };
+    // "they are 400 Kpps apart" may be of sets of two blocks
+    let is_apart = words(&clause.text).iter().any(|(_, word)| word == "apart");
+    let spoken = Spoken { is_sure: spoken.is_sure && !is_apart, ..spoken };
     let pairs = compared(sets, clause);
     let [own] = pairs.as_slice() else {
         return check_any(clause, line, spoken, (sets, &mention), findings);

@@ -100,7 +100,7 @@ fn check_based(
 ) -> bool {
     const BASES: [&str; 5] = ["base", "against", "compared", "reference", "relative"];
     let is_base = |name: &&str| BASES.iter().any(|word| name.to_lowercase().contains(word));
-    let Some(base) = names.iter().position(|name| is_base(&name)) else { return false };
+    let Some(base) = names.iter().position(is_base) else { return false };
     let (Some(base), Some(key)) = (cells.get(base), cells.first()) else { return false };
     let (name, cell) = (names[column], cells[column]);
     let of = |own: &str| meant(around, &format!("{own} {name}"));
